@@ -1,0 +1,59 @@
+# What people and machines run. Every target does its own set-up in .venv; nothing else is needed but python3.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SHARED := $(or $(FAIRPLAY_SHARED),../shared)
+
+.PHONY: help setup demo test check bench goldens tables lock clean
+
+help:
+	@echo "make demo      play and show a game of Fish; leaves a journal and a picture in demo/"
+	@echo "make test      run all tests"
+	@echo "make check     ruff, mypy, import-linter, doctests"
+	@echo "make bench     measure, and show a table"
+	@echo "make goldens   write the golden playthroughs anew; review the difference"
+	@echo "make tables    write the tables of files in the READMEs anew"
+	@echo "make lock      work out requirements/ anew (needs uv)"
+	@echo "make setup     only the .venv, with everything in it"
+
+setup: .venv/ready
+
+.venv/ready: requirements/dev.txt pyproject.toml
+	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq python3-venv; fi
+	@echo "setting up .venv"
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup
+	@mkdir -p demo && rm -f demo/*
+	@$(BIN)/fairplay play fish ann=greedy bob=lookahead:2 cyd=random --seed demo --set rows=6 --set columns=6 --journal demo
+	@$(BIN)/fairplay verify demo/*.jsonl
+	@$(BIN)/fairplay draw demo/*.jsonl -o demo/board.svg
+
+test: setup
+	@$(BIN)/python -m pytest
+
+check: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -p no:cacheprovider --doctest-modules --doctest-glob='*.md' src README.md docs
+
+bench: setup
+	@$(BIN)/python benchmarks/run.py
+
+goldens: setup
+	@$(BIN)/python -m tests.records.goldens
+
+tables: setup
+	@$(BIN)/python -m tools.tables
+
+lock:
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
+
+clean:
+	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,41 @@
+"""Say whose fault it was: the exceptions of fairplay.
+
+    FairplayError
+    ├── IllegalAction      a player's: the action breaks a rule of the game
+    ├── BadRequest         the caller's: an unknown name, an impossible set-up, a bad parameter
+    │   └── BadJournal     the file's: unreadable, unfinished, edited or unlawful
+    └── HostFault          ours: the match stops, and nobody is punished for it
+
+A fault of a player never travels as an exception beyond its channel: it becomes a `Failed` answer, and
+`IllegalAction` becomes an ejection in the referee's judgement.
+"""
+
+
+class FairplayError(Exception):
+    """Whatever fairplay raises on purpose."""
+
+
+class IllegalAction(FairplayError):
+    """An action that breaks a rule; it names the clause of the game's RULES.md."""
+
+    def __init__(self, clause: str, why: str) -> None:
+        super().__init__(f"rule {clause}: {why}")
+        self.clause = clause
+        self.why = why
+
+
+class BadRequest(FairplayError):
+    """A request that cannot be met, with one line that says what is wrong and where."""
+
+
+class BadJournal(BadRequest):
+    """A journal that does not hold what it should; `line` counts from 1, and 0 means the file as a whole."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}" if line else why)
+        self.line = line
+        self.why = why
+
+
+class HostFault(FairplayError):
+    """Something of ours failed (a disk, a caller's iterator); no player is to blame."""

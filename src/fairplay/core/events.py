@@ -1,0 +1,60 @@
+"""List what can happen in a match."""
+
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from fairplay.core.game import Moment, Ranking, Seat
+
+
+class Fault(Enum):
+    """What a player did wrong. A fault of the host is an exception of ours, never one of these."""
+
+    ILLEGAL = "illegal"  # well-formed, but against the rules
+    MALFORMED = "malformed"  # no answer to what was asked
+    TIMED_OUT = "timed_out"
+    CRASHED = "crashed"
+    GONE = "gone"  # the line is dead, or nobody ever came
+    FLOOD = "flood"  # far too much
+
+
+class Acted(msgspec.Struct, frozen=True, tag="acted"):
+    """A seat acted, lawfully."""
+
+    seat: Seat
+    action: Any
+
+
+class Ejected(msgspec.Struct, frozen=True, tag="ejected"):
+    """A seat was put out of the match; `why` holds nothing that spectators may not know."""
+
+    seat: Seat
+    fault: Fault
+    moment: Moment
+    why: str
+
+
+Fact = Acted | Ejected  # what changes a match, and all that a journal must hold
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How a match came out; public, so there is no state in it."""
+
+    ranking: Ranking
+    ejected: tuple[Ejected, ...]  # in the order of their ejection
+
+
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """The players are seated, and nobody has been called yet."""
+
+    names: tuple[str, ...]
+
+
+class Ended(msgspec.Struct, frozen=True, tag="ended"):
+    """The match is over, and everybody has been told."""
+
+    result: Result
+
+
+Event = Started | Fact | Ended  # what observers hear

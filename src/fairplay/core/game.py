@@ -1,0 +1,105 @@
+"""Say what the rules of a game must answer."""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+State = TypeVar("State")
+View = TypeVar("View")
+Action = TypeVar("Action")
+
+Seat = int  # 0 goes first; whoever seats the players orders them
+Ranking = tuple[frozenset[Seat], ...]  # best first; ties share a set
+
+
+class Moment(Enum):
+    """When a player was called: an ejection has its effects by the moment it happens in."""
+
+    GREETING = "greeting"
+    TURN = "turn"
+    NEWS = "news"
+    FAREWELL = "farewell"
+
+
+class News(msgspec.Struct, frozen=True):
+    """What a seat must be told at once, and must acknowledge."""
+
+    seat: Seat
+    content: Any
+
+
+class GameMeta(msgspec.StructMeta, ABCMeta):
+    """Let a game be a frozen value and an abstract class at once."""
+
+
+class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, frozen=True):
+    """The rules of one game as a value; its fields are its parameters.
+
+    States, views and actions are immutable. Every question is answered from the arguments alone, so a game
+    value can be shared, compared, and written into a journal.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]  # of the rules; journals carry it
+    seats: ClassVar[range]  # how many may sit down
+    youngest_first: ClassVar[bool]  # the seating, where ages are known
+    action: ClassVar[Any]  # the type of its actions, for decoders
+
+    @abstractmethod
+    def deal(self, seats: int, seed: bytes) -> State:
+        """Set up a match; the only place where chance is used. Raises BadRequest if it cannot be done."""
+
+    @abstractmethod
+    def turn(self, state: State) -> Seat | None:
+        """Whose turn is it? None: the game is over."""
+
+    @abstractmethod
+    def order(self, state: State) -> tuple[Seat, ...]:
+        """The seats still in, from whoever moves next."""
+
+    @abstractmethod
+    def view(self, state: State, seat: Seat | None) -> View:
+        """What this seat may see; None: what spectators may see."""
+
+    @abstractmethod
+    def actions(self, view: View) -> Iterator[Action]:
+        """Every legal action of the seat whose view it is, lazily, simple ones first; none if it is not its turn."""
+
+    @abstractmethod
+    def check(self, view: View, action: Action) -> None:
+        """Raise IllegalAction unless the rules allow it; all that it may know is in the view."""
+
+    @abstractmethod
+    def apply(self, state: State, action: Action) -> State:
+        """What comes next; trusts that the action was checked."""
+
+    def news(self, before: State, action: Action, after: State) -> tuple[News, ...]:
+        """What must be told at once after an action; most games have none."""
+        return ()
+
+    @abstractmethod
+    def eject(self, state: State, seat: Seat, moment: Moment) -> State:
+        """The game goes on without this seat."""
+
+    @abstractmethod
+    def ranking(self, state: State) -> Ranking:
+        """The order of those still seated, best first."""
+
+    @abstractmethod
+    def pack(self, view: View) -> Any:
+        """A view as plain JSON, positions and all."""
+
+    @abstractmethod
+    def unpack(self, plain: Any) -> View:
+        """The view that `pack` wrote down. Raises BadRequest on anything else."""
+
+    @abstractmethod
+    def pack_state(self, state: State) -> Any:
+        """A whole state as plain JSON: for journals, never for players."""
+
+    @abstractmethod
+    def unpack_state(self, plain: Any) -> State:
+        """The state that `pack_state` wrote down. Raises BadRequest on anything else."""

@@ -1,0 +1,56 @@
+"""Hold one playing of a game, as a value that changes in one place."""
+
+from typing import Generic
+
+import msgspec
+
+from fairplay.core.events import Acted, Ejected, Fact, Result
+from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
+
+
+class Match(msgspec.Struct, Generic[State, View, Action], frozen=True):
+    """A match as it stands: live play, resume, replay and tests all move it on by `after`."""
+
+    game: Game[State, View, Action]
+    state: State
+    names: tuple[str, ...]  # by seat; labels, never keys
+    ejected: tuple[Ejected, ...] = ()
+    owed: tuple[News, ...] = ()  # told after the last fact, and perhaps not acknowledged yet
+
+    @property
+    def turn(self) -> Seat | None:
+        """Whose turn is it? None: the game is over."""
+        return self.game.turn(self.state)
+
+    @property
+    def seated(self) -> tuple[Seat, ...]:
+        """Whoever was not ejected: first those still in the game from the next to move, then the eliminated."""
+        out = {ejected.seat for ejected in self.ejected}
+        order = self.game.order(self.state)
+        rest = (seat for seat in range(len(self.names)) if seat not in order)
+        return tuple(seat for seat in (*order, *rest) if seat not in out)
+
+    @property
+    def result(self) -> Result:
+        """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
+        out = {ejected.seat for ejected in self.ejected}
+        return Result(tuple(group - out for group in self.game.ranking(self.state)), self.ejected)
+
+    def view(self, seat: Seat | None) -> View:
+        """What this seat may see; None: what spectators may see."""
+        return self.game.view(self.state, seat)
+
+    def after(self, fact: Fact) -> "Match[State, View, Action]":
+        """The match once this has happened."""
+        match fact:
+            case Acted(_, action):
+                state = self.game.apply(self.state, action)
+                owed = self.game.news(self.state, action, state)
+                return Match(self.game, state, self.names, self.ejected, owed)
+            case Ejected(seat, _, moment):
+                state, owed = self.state, ()
+                if moment is Moment.NEWS:
+                    owed = tuple(news for news in self.owed if news.seat != seat)
+                if moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
+                    state = self.game.eject(state, seat, moment)
+                return Match(self.game, state, self.names, (*self.ejected, fact), owed)

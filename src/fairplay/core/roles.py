@@ -1,0 +1,81 @@
+"""Say what others write: players, strategies, observers, channels and records."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from fairplay.core.events import Ejected, Event, Result
+from fairplay.core.game import Seat
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer, Message
+
+V = TypeVar("V")
+A = TypeVar("A")
+
+Strategy = Callable[[V], A]  # a player without memory: from a view to an action
+
+
+class HousePlayer(msgspec.Struct, frozen=True):
+    """A strategy that comes with a game, known by its name.
+
+    `make` is given the parameter behind the name ("" if there is none; BadRequest if it makes no sense) and 32 secret
+    bytes of the seat's own. The strategy is a pure function of those and the view, so that a resumed match goes on
+    as it would have.
+    """
+
+    about: str  # one line
+    make: Callable[[str, bytes], Strategy[Any, Any]]
+
+
+class Player(Protocol):
+    """Who sits at the table. Whatever it raises or returns, it hurts only itself."""
+
+    def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
+        """The match begins."""
+
+    def take_turn(self, view: Any) -> Any:
+        """Answer with an action."""
+
+    def tell(self, news: Any) -> None:
+        """Something that only you are told."""
+
+    def end(self, result: Result) -> None:
+        """The match is over."""
+
+
+class Observer(Protocol):
+    """Who watches. It is trusted with the whole match, and is dropped when it raises."""
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        """Hear an event, with the match as it stands after it."""
+
+
+class Channel(Protocol):
+    """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`."""
+
+    def ask(self, message: Message) -> Answer:
+        """Say it, and wait for the answer."""
+
+    def close(self, ejected: Ejected | None) -> None:
+        """Say a bounded goodbye and cut the line; called once, by the driver."""
+
+
+class AsyncChannel(Protocol):
+    """The same, awaited."""
+
+    async def ask(self, message: Message) -> Answer:
+        """Say it, and wait for the answer."""
+
+    async def close(self, ejected: Ejected | None) -> None:
+        """Say a bounded goodbye and cut the line; called once, by the driver."""
+
+
+class Record(Protocol):
+    """Where a match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
+
+    def clock(self) -> float:
+        """Seconds, for the time that players take."""
+
+    def write(self, event: Event, answer: Answer | None) -> None:
+        """Keep the event, with the answer that led to it."""

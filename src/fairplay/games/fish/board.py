@@ -1,0 +1,125 @@
+"""Know which tiles can be reached from which, by bit masks and tables worked out once per size of board."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain, compress
+
+from fairplay.games.fish.actions import Move, Place
+from fairplay.games.fish.pieces import Position
+
+# From an even row and from an odd row, in the order N, NE, SE, S, SW, NW (Fish §1.3).
+STEPS = (
+    ((-2, 0), (-1, 0), (1, 0), (2, 0), (1, -1), (-1, -1)),
+    ((-2, 0), (-1, 1), (1, 1), (2, 0), (1, 0), (-1, 0)),
+)
+ZERO_OR_ONE = bytes.maketrans(b"01", b"\0\1")
+
+# A ray has its mask and, by the bit length of what stops a penguin there, its moves up to that cell. On a rising
+# ray cells grow, and the lowest bit stops; on a falling one the highest.
+Ray = tuple[int, dict[int, tuple[Move, ...]]]
+Rays = tuple[tuple[Ray, ...], tuple[Ray, ...]]  # rising, falling
+
+
+class Grid:
+    """The tables of one size of board. A cell is a number, row by row; a mask has one bit per cell."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.positions: tuple[Position, ...] = tuple((row, column) for row in range(rows) for column in range(columns))
+        self._places = tuple(Place(position) for position in self.positions)
+        self._lines = [self._lines_from(position) for position in self.positions]
+        self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)
+        self._rays: list[dict[int, Rays]] = [{} for _ in self.positions]  # by cell and its free neighbours
+        self._paths: dict[int, dict[int, int]] = {}
+
+    def cell(self, position: Position) -> int | None:
+        """The number of the cell at this position; None: off the board."""
+        row, column = position
+        if 0 <= row < self.rows and 0 <= column < self.columns:
+            return row * self.columns + column
+        return None
+
+    def lines(self, cell: int) -> tuple[tuple[int, ...], ...]:
+        """The cells in each of the six directions, in their order, up to the edge."""
+        return self._lines[cell]
+
+    def path(self, start: int, to: int) -> int:
+        """The mask of the cells from a start (without it) to an end on a straight line; 0: on no line."""
+        if start not in self._paths:
+            self._paths[start] = dict(_paths(self._lines[start]))
+        return self._paths[start].get(to, 0)
+
+    def places(self, free: int) -> Iterator[Place]:
+        """Every placement on a free cell, row by row."""
+        return compress(self._places, bits(free))
+
+    def moves(self, cells: Iterable[int], free: int) -> Iterator[Move]:
+        """Every move of penguins on these cells over free cells, penguin by penguin."""
+        return chain.from_iterable(self._moves_by_ray(cells, free))
+
+    def _moves_by_ray(self, cells: Iterable[int], free: int) -> Iterator[tuple[Move, ...]]:
+        near, rays, blocked = self.near, self._rays, ~free
+        for cell in cells:
+            exits = near[cell] & free
+            rising, falling = rays[cell].get(exits) or self._cast(cell, exits)
+            for mask, moves in rising:
+                stops = mask & blocked
+                yield moves[(stops & -stops).bit_length()]
+            for mask, moves in falling:
+                yield moves[(mask & blocked).bit_length()]
+
+    def _lines_from(self, position: Position) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(self._walk(position, direction)) for direction in range(6))
+
+    def _walk(self, position: Position, direction: int) -> Iterator[int]:
+        row, column = position
+        while True:
+            down, right = STEPS[row % 2][direction]
+            row, column = row + down, column + right
+            cell = self.cell((row, column))
+            if cell is None:
+                return
+            yield cell
+
+    def _cast(self, cell: int, exits: int) -> Rays:
+        """The rays from a cell through its free neighbours, worked out when they are first asked for."""
+        rising: list[Ray] = []
+        falling: list[Ray] = []
+        for line in self._lines[cell]:
+            if line and exits >> line[0] & 1:
+                moves = tuple(Move(self.positions[cell], self.positions[to]) for to in line)
+                by_stop = {stop + 1: moves[:length] for length, stop in enumerate(line)}
+                ray = (sum(1 << to for to in line), {0: moves, **by_stop})
+                (rising if line[0] > cell else falling).append(ray)
+        self._rays[cell][exits] = tuple(rising), tuple(falling)
+        return self._rays[cell][exits]
+
+
+def bits(mask: int) -> bytes:
+    """A mask as a byte 0 or 1 for each cell, which C code can walk through.
+
+    >>> list(bits(0b1101))
+    [1, 0, 1, 1]
+    """
+    return f"{mask:b}".encode().translate(ZERO_OR_ONE)[::-1]
+
+
+def cells(mask: int) -> Iterator[int]:
+    """The cells of a mask, in ascending order.
+
+    >>> list(cells(0b1101))
+    [0, 2, 3]
+    """
+    return compress(range(mask.bit_length()), bits(mask))
+
+
+def _paths(lines: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    for line in lines:
+        mask = 0
+        for cell in line:
+            mask |= 1 << cell
+            yield cell, mask
+
+
+grid = cache(Grid)  # one for each size of board

@@ -1,0 +1,80 @@
+"""Write a position of Fish down as plain JSON, and read it back."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Seat
+from fairplay.games.fish.pieces import MOST_FISH, Position
+from fairplay.games.fish.state import Stage, State, state_of
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+Fishes = Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)]
+
+
+class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One player, in the order of the seats; the ejected too."""
+
+    colour: str
+    score: Count
+    penguins: tuple[Position, ...]
+
+
+class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A position; `seat` is whose view it is."""
+
+    stage: Stage
+    order: tuple[Seat, ...]
+    each: Count
+    board: tuple[tuple[Fishes, ...], ...]
+    players: tuple[PlayerSheet, ...]
+    seat: Seat | None = None
+
+
+def write(state: State) -> dict[str, Any]:
+    """The sheet of a state, in plain lists and dictionaries."""
+    columns, positions = state.grid.columns, state.grid.positions
+    return {
+        "stage": state.stage.value,
+        "order": list(state.order),
+        "each": state.each,
+        "board": [
+            [state.fish_at(row * columns + column) for column in range(columns)] for row in range(state.grid.rows)
+        ],
+        "players": [
+            {"colour": colour, "score": score, "penguins": [list(positions[cell]) for cell in penguins]}
+            for colour, score, penguins in zip(state.colours, state.scores, state.penguins, strict=True)
+        ],
+    }
+
+
+def read(plain: Any) -> Sheet:
+    """The sheet in plain JSON, if it is one."""
+    try:
+        return msgspec.convert(plain, Sheet)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"not a position of Fish: {error}") from None
+
+
+def state_on(page: Sheet) -> State:
+    """The state on a sheet, if there can be such a state."""
+    width = len(page.board[0]) if page.board else 0
+    tiles = {(row, column) for row, line in enumerate(page.board) for column, fish in enumerate(line) if fish}
+    standing = [position for player in page.players for position in player.penguins]
+    seats = set(range(len(page.players)))
+    if not width or any(len(line) != width for line in page.board):
+        raise BadRequest("not a position of Fish: the rows of the board differ in length, or there are none")
+    if len(set(standing)) < len(standing) or not tiles.issuperset(standing):
+        raise BadRequest("not a position of Fish: penguins have to stand on tiles, one on each")
+    if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order):
+        raise BadRequest("not a position of Fish: the order has to name seats, each at most once")
+    return state_of(
+        page.board,
+        [player.penguins for player in page.players],
+        scores=[player.score for player in page.players],
+        order=page.order,
+        stage=Stage.PLACING if page.stage is Stage.PLACING else Stage.PLAYING,
+        each=page.each,
+        colours=[player.colour for player in page.players],
+    )

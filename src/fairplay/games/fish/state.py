@@ -1,0 +1,155 @@
+"""Hold a position of Fish, and say how placing, moving, skipping and leaving change it."""
+
+from collections.abc import Sequence
+from enum import Enum
+
+import msgspec
+
+from fairplay.core.game import Seat
+from fairplay.games.fish.board import Grid, grid
+from fairplay.games.fish.pieces import COLOURS, Position
+
+FISH_BITS = 3  # what one tile takes up in `State.fish`
+FISH_MASK = 0b111
+
+
+class Stage(Enum):
+    """How far a game has come."""
+
+    PLACING = "placing"
+    PLAYING = "playing"
+    DONE = "done"
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """Everything there is to know; all of it is public. Cells are those of the grid."""
+
+    grid: Grid
+    fish: int  # three bits a cell; 0: a hole
+    free: int  # the mask of the tiles that nobody stands on
+    penguins: tuple[tuple[int, ...], ...]  # by seat
+    scores: tuple[int, ...]  # by seat; those of the ejected are kept
+    order: tuple[Seat, ...]  # the seats still in, from whoever moves next
+    stage: Stage
+    each: int  # how many penguins a player places
+    colours: tuple[str, ...]  # by seat
+
+    def fish_at(self, cell: int) -> int:
+        """How many fish are on the tile; 0: it is a hole."""
+        return self.fish >> FISH_BITS * cell & FISH_MASK
+
+    def can_move(self, seat: Seat) -> bool:
+        """Has this seat a penguin with a free tile beside it?"""
+        near, free = self.grid.near, self.free
+        for cell in self.penguins[seat]:  # a plain loop: this is asked after every action
+            if near[cell] & free:
+                return True
+        return False
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """What a seat sees; None: what spectators see."""
+
+    seat: Seat | None
+    state: State
+
+
+def state_of(
+    board: Sequence[Sequence[int]],
+    penguins: Sequence[Sequence[Position]],
+    *,
+    scores: Sequence[int] | None = None,
+    order: Sequence[Seat] | None = None,
+    stage: Stage = Stage.PLAYING,
+    each: int = 0,
+    colours: Sequence[str] = COLOURS,
+) -> State:
+    """A position from rows of fish (0: a hole) and the positions of each seat's penguins, settled.
+
+    >>> state_of([[1, 2], [3, 0]], [[(0, 0)], [(0, 1)]]).stage
+    <Stage.PLAYING: 'playing'>
+    """
+    seats = len(penguins)
+    size = grid(len(board), len(board[0]))
+    rows = [fish for row in board for fish in row]
+    standing = tuple(tuple(row * size.columns + column for row, column in places) for places in penguins)
+    taken = {cell for cells in standing for cell in cells}
+    return settle(
+        State(
+            grid=size,
+            fish=sum(fish << FISH_BITS * cell for cell, fish in enumerate(rows)),
+            free=sum(1 << cell for cell, fish in enumerate(rows) if fish and cell not in taken),
+            penguins=standing,
+            scores=tuple(scores or (0,) * seats),
+            order=tuple(range(seats) if order is None else order),
+            stage=stage,
+            each=each,
+            colours=tuple(colours[:seats]),
+        )
+    )
+
+
+def place(state: State, cell: int) -> State:
+    """Whoever is on turn puts a penguin there, and the next seat follows."""
+    order, penguins = state.order, state.penguins
+    seat = order[0]
+    return State(
+        state.grid,
+        state.fish,
+        state.free ^ 1 << cell,
+        (*penguins[:seat], (*penguins[seat], cell), *penguins[seat + 1 :]),
+        state.scores,
+        (*order[1:], seat),
+        state.stage,
+        state.each,
+        state.colours,
+    )
+
+
+def move(state: State, start: int, to: int) -> State:
+    """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
+    order = state.order
+    seat = order[0]
+    fish, penguins, scores = state.fish_at(start), state.penguins, state.scores
+    mine = penguins[seat]
+    slot = mine.index(start)
+    return State(
+        state.grid,
+        state.fish - (fish << FISH_BITS * start),
+        state.free ^ 1 << to,  # the tile left behind was not free, and now it is a hole
+        (*penguins[:seat], (*mine[:slot], to, *mine[slot + 1 :]), *penguins[seat + 1 :]),
+        (*scores[:seat], scores[seat] + fish, *scores[seat + 1 :]),
+        (*order[1:], seat),
+        state.stage,
+        state.each,
+        state.colours,
+    )
+
+
+def skip(state: State) -> State:
+    """The turn goes on to the next seat."""
+    return msgspec.structs.replace(state, order=(*state.order[1:], state.order[0]))
+
+
+def leave(state: State, seat: Seat) -> State:
+    """A seat is out: its penguins go, the tiles under them stay, nobody else's turn changes."""
+    left = sum(1 << cell for cell in state.penguins[seat])
+    return msgspec.structs.replace(
+        state,
+        free=state.free | left,
+        penguins=(*state.penguins[:seat], (), *state.penguins[seat + 1 :]),
+        order=tuple(other for other in state.order if other != seat),
+    )
+
+
+def settle(state: State) -> State:
+    """Whoever is on turn can act, or the game is over: end the placing, skip the stuck."""
+    if state.stage is Stage.PLACING and state.order:
+        if len(state.penguins[state.order[0]]) < state.each:
+            return state
+        state = msgspec.structs.replace(state, stage=Stage.PLAYING)
+    for _ in state.order:
+        if state.can_move(state.order[0]):
+            return state
+        state = skip(state)
+    return msgspec.structs.replace(state, stage=Stage.DONE)

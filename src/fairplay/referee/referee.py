@@ -1,0 +1,123 @@
+"""Run a match as a conversation: calls to players come out, answers go in, the result is returned."""
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import IllegalAction
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Started
+from fairplay.core.game import Game, Moment, Seat
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+
+AnyMatch = Match[Any, Any, Any]
+Announce = Callable[[Event, AnyMatch, Answer | None], None]  # the event, the match after it, what led to it
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A message to a seat; the driver sends back the answer."""
+
+    seat: Seat
+    message: Message
+
+
+class Dismiss(msgspec.Struct, frozen=True):
+    """A seat was ejected: the driver says goodbye, cuts the line, and sends back `Answered(None)`."""
+
+    seat: Seat
+    ejected: Ejected
+
+
+Script = Generator[Call | Dismiss, Answer, AnyMatch]
+
+
+def conversation(match: AnyMatch, announce: Announce) -> Script:
+    """A whole match, from the greeting to the farewell; also the rest of one that was interrupted."""
+    announce(Started(match.names), match, None)
+    match = yield from tell_all(match, match.seated, greeting, Moment.GREETING, announce)
+    match = yield from tell_news(match, announce)  # what an interrupted match still owed
+    while (seat := match.turn) is not None:
+        view = match.view(seat)  # computed once: a player is judged by what it was shown
+        answer = yield Call(seat, TakeTurn(view))
+        fact = judge(match.game, view, seat, answer)
+        match = match.after(fact)
+        announce(fact, match, answer)
+        if isinstance(fact, Ejected):
+            yield Dismiss(seat, fact)
+        elif match.owed:
+            match = yield from tell_news(match, announce)
+    match = yield from tell_all(match, winners_first(match), farewell, Moment.FAREWELL, announce)
+    announce(Ended(match.result), match, None)
+    return match
+
+
+def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
+    """What an answer to TakeTurn amounts to."""
+    match answer:
+        case Failed(fault, why):
+            return Ejected(seat, fault, Moment.TURN, why)
+        case Answered(action):
+            try:
+                game.check(view, action)
+            except IllegalAction as illegal:
+                return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal))
+            return Acted(seat, action)
+
+
+def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
+    """What an answer to any other message amounts to; None: all is well."""
+    match answer:
+        case Failed(fault, why):
+            return Ejected(seat, fault, moment, why)
+        case Answered(None):
+            return None
+        case Answered():
+            return Ejected(seat, Fault.MALFORMED, moment, "answered where only an acknowledgement was due")
+
+
+def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
+    """Say something that has to be acknowledged; the match goes on, with or without this seat."""
+    answer = yield Call(seat, message)
+    ejected = judge_acknowledgement(seat, moment, answer)
+    if ejected is not None:
+        match = match.after(ejected)
+        announce(ejected, match, answer)
+        yield Dismiss(seat, ejected)
+    return match
+
+
+def tell_all(
+    match: AnyMatch,
+    seats: tuple[Seat, ...],
+    message: Callable[[AnyMatch, Seat], Message],
+    moment: Moment,
+    announce: Announce,
+) -> Script:
+    """Say something to each of these seats, one after the other."""
+    for seat in seats:
+        match = yield from tell(match, seat, message(match, seat), moment, announce)
+    return match
+
+
+def tell_news(match: AnyMatch, announce: Announce) -> Script:
+    """Say what is owed since the last action."""
+    for news in match.owed:
+        match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
+    return match
+
+
+def greeting(match: AnyMatch, seat: Seat) -> Message:
+    """What a seat hears first."""
+    return Start(seat, match.names, match.view(seat))
+
+
+def farewell(match: AnyMatch, seat: Seat) -> Message:
+    """What a seat hears last."""
+    return End(match.result)
+
+
+def winners_first(match: AnyMatch) -> tuple[Seat, ...]:
+    """The order of the farewell: the winners, then the others, each group in the order of play."""
+    winners = match.result.ranking[0] if match.result.ranking else frozenset()
+    return tuple(sorted(match.seated, key=lambda seat: seat not in winners))
