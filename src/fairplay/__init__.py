@@ -1,0 +1,70 @@
+"""The referee for board games played by programs.
+
+The layout of the package; imports go downwards only:
+
+    cli         the command: one file per verb
+    harness     the course's x-programs: one file per game
+    testing     for authors of games and players
+    observers   watching: none can disturb a match
+    players     reaching a player            journal     matches on disk
+    course      the course's JSON: one file per game
+    games       the rules: one folder per game
+    referee     how a match is run           render      pictures
+    core        the vocabulary: values and interfaces
+"""
+
+__version__ = "0.1.0"
+
+from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Result, Started
+from fairplay.core.game import Game, Moment, News, Ranking, Seat
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
+from fairplay.journal.record import Journal
+from fairplay.referee.drivers import play, play_async
+from fairplay.referee.host import Referee
+from fairplay.referee.local import Local
+from fairplay.referee.referee import conversation
+
+__all__ = [
+    "Acted",
+    "Answer",
+    "Answered",
+    "AsyncChannel",
+    "BadJournal",
+    "BadRequest",
+    "Channel",
+    "Ejected",
+    "End",
+    "Ended",
+    "Event",
+    "Fact",
+    "Failed",
+    "FairplayError",
+    "Fault",
+    "Game",
+    "HostFault",
+    "IllegalAction",
+    "Journal",
+    "Local",
+    "Match",
+    "Message",
+    "Moment",
+    "News",
+    "Observer",
+    "Player",
+    "Ranking",
+    "Record",
+    "Referee",
+    "Result",
+    "Seat",
+    "Start",
+    "Started",
+    "Strategy",
+    "TakeTurn",
+    "Tell",
+    "conversation",
+    "play",
+    "play_async",
+]

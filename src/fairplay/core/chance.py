@@ -1,8 +1,9 @@
 """Draw lots from a seed, so that the same seed always draws the same."""
 
-import hashlib
 import hmac
 from collections.abc import MutableSequence
+from hashlib import sha256, shake_256
+from itertools import chain, count
 from typing import Any
 
 SEED_BYTES = 32
@@ -13,11 +14,11 @@ def seed_from(text: str) -> bytes:
     """The seed that a person means: 64 hex digits as they are, anything else by its hash.
 
     >>> seed_from("7").hex()[:16]
-    '2a1c42d7d4dd5b6f'
+    '1eb562fa446913c7'
     """
     if is_whole(text):
         return bytes.fromhex(text)
-    return hashlib.sha256(b"fairplay" + text.encode()).digest()
+    return sha256(b"fairplay" + text.encode()).digest()
 
 
 def is_whole(text: str) -> bool:
@@ -34,20 +35,19 @@ class Lots:
     """An endless stream of lots; fair, because what does not divide evenly is drawn again."""
 
     def __init__(self, seed: bytes) -> None:
-        self._seed = seed
-        self._blocks = 0
-        self._left: list[int] = []
+        self._bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(BLOCK) for n in count())
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1, each as likely as the others."""
-        width = max(1, ((limit - 1).bit_length() + 7) // 8)
-        fair = 256**width - 256**width % limit
-        while True:
-            number = 0
-            for _ in range(width):
-                number = number << 8 | self._byte()
+        width = (limit - 1).bit_length() + 7 >> 3 or 1
+        fair = 256**width // limit * limit
+        stream = self._bytes
+        for number in stream:
+            for _ in range(width - 1):
+                number = number << 8 | next(stream)
             if number < fair:
                 return number % limit
+        raise AssertionError("the stream has no end")
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
         """Put the items into an order drawn from all orders (Fisher and Yates)."""
@@ -55,15 +55,8 @@ class Lots:
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
 
-    def sample(self, limit: int, count: int) -> list[int]:
+    def sample(self, limit: int, size: int) -> list[int]:
         """So many different numbers from 0 to limit - 1."""
         numbers = list(range(limit))
         self.shuffle(numbers)
-        return numbers[:count]
-
-    def _byte(self) -> int:
-        if not self._left:
-            block = hashlib.shake_256(self._seed + self._blocks.to_bytes(8, "big")).digest(BLOCK)
-            self._blocks += 1
-            self._left = list(reversed(block))
-        return self._left.pop()
+        return numbers[:size]

@@ -19,14 +19,14 @@ class Fault(Enum):
     FLOOD = "flood"  # far too much
 
 
-class Acted(msgspec.Struct, frozen=True, tag="acted"):
+class Acted(msgspec.Struct, frozen=True, gc=False, tag="acted"):
     """A seat acted, lawfully."""
 
     seat: Seat
     action: Any
 
 
-class Ejected(msgspec.Struct, frozen=True, tag="ejected"):
+class Ejected(msgspec.Struct, frozen=True, gc=False, tag="ejected"):
     """A seat was put out of the match; `why` holds nothing that spectators may not know."""
 
     seat: Seat
@@ -45,7 +45,7 @@ class Result(msgspec.Struct, frozen=True):
     ejected: tuple[Ejected, ...]  # in the order of their ejection
 
 
-class Started(msgspec.Struct, frozen=True, tag="started"):
+class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):
     """The players are seated, and nobody has been called yet."""
 
     names: tuple[str, ...]

@@ -8,7 +8,7 @@ from fairplay.core.events import Acted, Ejected, Fact, Result
 from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
 
 
-class Match(msgspec.Struct, Generic[State, View, Action], frozen=True):
+class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False):
     """A match as it stands: live play, resume, replay and tests all move it on by `after`."""
 
     game: Game[State, View, Action]
@@ -42,15 +42,13 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True):
 
     def after(self, fact: Fact) -> "Match[State, View, Action]":
         """The match once this has happened."""
-        match fact:
-            case Acted(_, action):
-                state = self.game.apply(self.state, action)
-                owed = self.game.news(self.state, action, state)
-                return Match(self.game, state, self.names, self.ejected, owed)
-            case Ejected(seat, _, moment):
-                state, owed = self.state, ()
-                if moment is Moment.NEWS:
-                    owed = tuple(news for news in self.owed if news.seat != seat)
-                if moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
-                    state = self.game.eject(state, seat, moment)
-                return Match(self.game, state, self.names, (*self.ejected, fact), owed)
+        if isinstance(fact, Acted):
+            state = self.game.apply(self.state, fact.action)
+            owed = self.game.news(self.state, fact.action, state)
+            return Match(self.game, state, self.names, self.ejected, owed)
+        state, owed = self.state, ()
+        if fact.moment is Moment.NEWS:
+            owed = tuple(news for news in self.owed if news.seat != fact.seat)
+        if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
+            state = self.game.eject(state, fact.seat, fact.moment)
+        return Match(self.game, state, self.names, (*self.ejected, fact), owed)

@@ -8,7 +8,7 @@ from fairplay.core.events import Fault, Result
 from fairplay.core.game import Seat
 
 
-class Start(msgspec.Struct, frozen=True, tag="start"):
+class Start(msgspec.Struct, frozen=True, gc=False, tag="start"):
     """The greeting: where you sit, who plays, what you see. To be acknowledged."""
 
     seat: Seat
@@ -16,19 +16,19 @@ class Start(msgspec.Struct, frozen=True, tag="start"):
     view: Any
 
 
-class TakeTurn(msgspec.Struct, frozen=True, tag="take_turn"):
+class TakeTurn(msgspec.Struct, frozen=True, gc=False, tag="take_turn"):
     """It is your turn, and this is what you see. To be answered by an action."""
 
     view: Any
 
 
-class Tell(msgspec.Struct, frozen=True, tag="tell"):
+class Tell(msgspec.Struct, frozen=True, gc=False, tag="tell"):
     """What you must know before others go on. To be acknowledged."""
 
     news: Any
 
 
-class End(msgspec.Struct, frozen=True, tag="end"):
+class End(msgspec.Struct, frozen=True, gc=False, tag="end"):
     """The farewell: how the match came out. To be acknowledged."""
 
     result: Result
@@ -37,14 +37,14 @@ class End(msgspec.Struct, frozen=True, tag="end"):
 Message = Start | TakeTurn | Tell | End
 
 
-class Answered(msgspec.Struct, frozen=True):
+class Answered(msgspec.Struct, frozen=True, gc=False):
     """A well-formed answer: an action to TakeTurn, None (an acknowledgement) to everything else."""
 
     value: Any
     took: float = 0.0  # seconds, by the channel's clock
 
 
-class Failed(msgspec.Struct, frozen=True):
+class Failed(msgspec.Struct, frozen=True, gc=False):
     """No answer, and what went wrong instead; `evidence` is for the record, not for the public."""
 
     fault: Fault

@@ -74,6 +74,9 @@ class AsyncChannel(Protocol):
 class Record(Protocol):
     """Where a match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
 
+    def open(self, match: Match[Any, Any, Any], seed: bytes | None) -> None:
+        """Begin the record of a match, dealt from this seed or given without one."""
+
     def clock(self) -> float:
         """Seconds, for the time that players take."""
 

@@ -1,0 +1,53 @@
+"""Find a game by its name, with all that comes with it."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.roles import HousePlayer
+
+GAMES = {"fish": "Fish"}  # the folder of each game, and what its rules are called there
+
+
+class Title(msgspec.Struct, frozen=True):
+    """A game as it stands on the shelf: what the files of its folder hold."""
+
+    rules: type[Game[Any, Any, Any]]
+    house: Mapping[str, HousePlayer]  # the players that come with it
+    text: Callable[..., str]  # (view, names, *, colour) -> for the terminal
+    svg: Callable[..., str]  # (view, names) -> a picture
+    examples: Mapping[str, Any]  # named states, which tests share
+
+
+@cache
+def title(name: str) -> Title:
+    """The game of this name; its files are loaded when it is first asked for."""
+    if name not in GAMES:
+        raise BadRequest(f"there is no game {name!r}; there is {', '.join(GAMES)}")
+    game, strategies, draw, examples = (
+        import_module(f"{__name__}.{name}.{file}") for file in ("game", "strategies", "draw", "examples")
+    )
+    return Title(getattr(game, GAMES[name]), strategies.HOUSE, draw.text, draw.svg, examples.EXAMPLES)
+
+
+def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
+    """The game of this name with these parameters; numbers may be given as text.
+
+    >>> game_with("fish", {"rows": "5"})
+    Fish(rows=5, columns=8, fish='random', holes=0, colours='fixed', cramped=False)
+    """
+    rules = title(name).rules
+    known = [field.name for field in msgspec.structs.fields(rules)]
+    for parameter in parameters:
+        if parameter not in known:
+            raise BadRequest(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
+    try:
+        game: Game[Any, Any, Any] = msgspec.convert(dict(parameters), rules, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"{name} cannot be played like that: {error}") from None
+    return game

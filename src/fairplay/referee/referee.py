@@ -15,14 +15,14 @@ AnyMatch = Match[Any, Any, Any]
 Announce = Callable[[Event, AnyMatch, Answer | None], None]  # the event, the match after it, what led to it
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A message to a seat; the driver sends back the answer."""
 
     seat: Seat
     message: Message
 
 
-class Dismiss(msgspec.Struct, frozen=True):
+class Dismiss(msgspec.Struct, frozen=True, gc=False):
     """A seat was ejected: the driver says goodbye, cuts the line, and sends back `Answered(None)`."""
 
     seat: Seat
@@ -54,15 +54,13 @@ def conversation(match: AnyMatch, announce: Announce) -> Script:
 
 def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
     """What an answer to TakeTurn amounts to."""
-    match answer:
-        case Failed(fault, why):
-            return Ejected(seat, fault, Moment.TURN, why)
-        case Answered(action):
-            try:
-                game.check(view, action)
-            except IllegalAction as illegal:
-                return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal))
-            return Acted(seat, action)
+    if isinstance(answer, Failed):
+        return Ejected(seat, answer.fault, Moment.TURN, answer.why)
+    try:
+        game.check(view, answer.value)
+    except IllegalAction as illegal:
+        return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal))
+    return Acted(seat, answer.value)
 
 
 def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
@@ -103,7 +101,8 @@ def tell_all(
 def tell_news(match: AnyMatch, announce: Announce) -> Script:
     """Say what is owed since the last action."""
     for news in match.owed:
-        match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
+        if news in match.owed:  # and its seat did not fail a moment ago
+            match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
     return match
 
 
@@ -119,5 +118,5 @@ def farewell(match: AnyMatch, seat: Seat) -> Message:
 
 def winners_first(match: AnyMatch) -> tuple[Seat, ...]:
     """The order of the farewell: the winners, then the others, each group in the order of play."""
-    winners = match.result.ranking[0] if match.result.ranking else frozenset()
+    winners = frozenset().union(*match.result.ranking[:1])
     return tuple(sorted(match.seated, key=lambda seat: seat not in winners))

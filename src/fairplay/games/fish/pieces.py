@@ -10,6 +10,7 @@ Position = tuple[Coordinate, Coordinate]  # (row, column), from the top left cor
 
 COLOURS = ("red", "white", "brown", "black")  # the fixed order: the first goes to the youngest
 MOST_FISH = 5  # on one tile
+LONGEST_SIDE = 100  # of a board, in tiles
 
 
 def penguins_each(players: int) -> int:

@@ -1,22 +1,24 @@
 """Write a position of Fish down as plain JSON, and read it back."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
-from fairplay.games.fish.pieces import MOST_FISH, Position
+from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
 from fairplay.games.fish.state import Stage, State, state_of
 
+Colour = Literal["red", "white", "brown", "black"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 Fishes = Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)]
+Row = Annotated[tuple[Fishes, ...], msgspec.Meta(min_length=1, max_length=LONGEST_SIDE)]
 
 
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One player, in the order of the seats; the ejected too."""
 
-    colour: str
+    colour: Colour
     score: Count
     penguins: tuple[Position, ...]
 
@@ -27,8 +29,8 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stage: Stage
     order: tuple[Seat, ...]
     each: Count
-    board: tuple[tuple[Fishes, ...], ...]
-    players: tuple[PlayerSheet, ...]
+    board: Annotated[tuple[Row, ...], msgspec.Meta(min_length=1, max_length=LONGEST_SIDE)]
+    players: Annotated[tuple[PlayerSheet, ...], msgspec.Meta(max_length=len(COLOURS))]
     seat: Seat | None = None
 
 
@@ -59,12 +61,11 @@ def read(plain: Any) -> Sheet:
 
 def state_on(page: Sheet) -> State:
     """The state on a sheet, if there can be such a state."""
-    width = len(page.board[0]) if page.board else 0
     tiles = {(row, column) for row, line in enumerate(page.board) for column, fish in enumerate(line) if fish}
     standing = [position for player in page.players for position in player.penguins]
     seats = set(range(len(page.players)))
-    if not width or any(len(line) != width for line in page.board):
-        raise BadRequest("not a position of Fish: the rows of the board differ in length, or there are none")
+    if len({len(line) for line in page.board}) > 1:
+        raise BadRequest("not a position of Fish: the rows of the board differ in length")
     if len(set(standing)) < len(standing) or not tiles.issuperset(standing):
         raise BadRequest("not a position of Fish: penguins have to stand on tiles, one on each")
     if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order):

@@ -21,6 +21,9 @@ class Stage(Enum):
     DONE = "done"
 
 
+PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long as two calls
+
+
 class State(msgspec.Struct, frozen=True, gc=False):
     """Everything there is to know; all of it is public. Cells are those of the grid."""
 
@@ -37,6 +40,11 @@ class State(msgspec.Struct, frozen=True, gc=False):
     def fish_at(self, cell: int) -> int:
         """How many fish are on the tile; 0: it is a hole."""
         return self.fish >> FISH_BITS * cell & FISH_MASK
+
+    def fish_on(self, position: Position) -> int:
+        """How many fish are at a position; 0: there is no tile."""
+        cell = self.grid.cell(position)
+        return 0 if cell is None else self.fish_at(cell)
 
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
@@ -60,7 +68,7 @@ def state_of(
     *,
     scores: Sequence[int] | None = None,
     order: Sequence[Seat] | None = None,
-    stage: Stage = Stage.PLAYING,
+    stage: Stage = PLAYING,
     each: int = 0,
     colours: Sequence[str] = COLOURS,
 ) -> State:
@@ -74,7 +82,7 @@ def state_of(
     rows = [fish for row in board for fish in row]
     standing = tuple(tuple(row * size.columns + column for row, column in places) for places in penguins)
     taken = {cell for cells in standing for cell in cells}
-    return settle(
+    return settled(
         State(
             grid=size,
             fish=sum(fish << FISH_BITS * cell for cell, fish in enumerate(rows)),
@@ -89,7 +97,7 @@ def state_of(
     )
 
 
-def place(state: State, cell: int) -> State:
+def placed(state: State, cell: int) -> State:
     """Whoever is on turn puts a penguin there, and the next seat follows."""
     order, penguins = state.order, state.penguins
     seat = order[0]
@@ -106,7 +114,7 @@ def place(state: State, cell: int) -> State:
     )
 
 
-def move(state: State, start: int, to: int) -> State:
+def moved(state: State, start: int, to: int) -> State:
     """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
     order = state.order
     seat = order[0]
@@ -126,30 +134,30 @@ def move(state: State, start: int, to: int) -> State:
     )
 
 
-def skip(state: State) -> State:
+def skipped(state: State) -> State:
     """The turn goes on to the next seat."""
     return msgspec.structs.replace(state, order=(*state.order[1:], state.order[0]))
 
 
-def leave(state: State, seat: Seat) -> State:
+def left(state: State, seat: Seat) -> State:
     """A seat is out: its penguins go, the tiles under them stay, nobody else's turn changes."""
-    left = sum(1 << cell for cell in state.penguins[seat])
+    vacated = sum(1 << cell for cell in state.penguins[seat])
     return msgspec.structs.replace(
         state,
-        free=state.free | left,
+        free=state.free | vacated,
         penguins=(*state.penguins[:seat], (), *state.penguins[seat + 1 :]),
         order=tuple(other for other in state.order if other != seat),
     )
 
 
-def settle(state: State) -> State:
+def settled(state: State) -> State:
     """Whoever is on turn can act, or the game is over: end the placing, skip the stuck."""
-    if state.stage is Stage.PLACING and state.order:
+    if state.stage is PLACING and state.order:
         if len(state.penguins[state.order[0]]) < state.each:
             return state
-        state = msgspec.structs.replace(state, stage=Stage.PLAYING)
-    for _ in state.order:
-        if state.can_move(state.order[0]):
-            return state
-        state = skip(state)
-    return msgspec.structs.replace(state, stage=Stage.DONE)
+        state = msgspec.structs.replace(state, stage=PLAYING)
+    order = state.order
+    for skips, seat in enumerate(order):
+        if state.can_move(seat):
+            return msgspec.structs.replace(state, order=order[skips:] + order[:skips]) if skips else state
+    return msgspec.structs.replace(state, stage=DONE)

@@ -1,0 +1,40 @@
+"""Keep positions of Fish worth a name, for tests and pictures to share."""
+
+from collections.abc import Mapping
+
+from fairplay.games.fish.game import Fish
+from fairplay.games.fish.state import Stage, State, state_of
+
+EXAMPLES: Mapping[str, State] = {
+    # An untouched 5 x 5 board with two fish everywhere.
+    "start": Fish(rows=5, columns=5, fish=2).deal(2, bytes(32)),
+    # Three players on a board with holes, one penguin each still in hand.
+    "placing": state_of(
+        [[1, 2, 3, 0], [2, 0, 1, 5], [3, 1, 4, 2], [5, 2, 0, 1]],
+        [[(0, 0), (1, 0)], [(0, 2), (3, 3)], [(2, 2), (2, 0)]],
+        stage=Stage.PLACING,
+        each=3,
+    ),
+    # Red can move in every direction; a hole cuts the way to the south short, white the way to the south-east.
+    "star": state_of(
+        [[1, 2, 3], [2, 3, 1], [1, 4, 2], [3, 1, 5], [2, 2, 2], [1, 3, 2], [4, 0, 1], [2, 2, 2]],
+        [[(3, 1)], [(5, 2)]],
+        scores=[4, 6],
+    ),
+    # Red is shut in between holes and white; white can move, so red is skipped.
+    "stuck": state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]),
+    # White stands on the only tile that red could go to: red can move once white is out.
+    "freed by an ejection": state_of(
+        [[1, 0, 0, 2], [2, 0, 0, 3]], [[(0, 0)], [(1, 0)], [(0, 3)]], scores=[5, 5, 9], each=1
+    ),
+    # Nobody can move: the game is over, and two players share the first place.
+    "tie": state_of([[1, 0], [0, 0], [0, 0], [0, 1]], [[(0, 0)], [(3, 1)], []], scores=[7, 7, 3]),
+    # Eight tiles for nine penguins: the last to place has nowhere to go.
+    "cramped": state_of(
+        [[1, 1], [1, 1], [1, 1], [1, 1]],
+        [[(0, 0), (1, 1), (3, 0)], [(0, 1), (2, 0), (3, 1)], [(1, 0), (2, 1)]],
+        order=[2, 0, 1],
+        stage=Stage.PLACING,
+        each=3,
+    ),
+}

@@ -1,0 +1,192 @@
+"""Look ahead in Fish: the move that brings a player most fish if all others conspire against it.
+
+The question asked at every point is a plain one: can I still collect `need` fish in so many turns of mine, whatever
+the others do? The first move for which the largest possible `need` is answered by yes is the one (course: look-ahead
+with N turns; own fish are all that counts).
+
+What makes it quick is that free tiles only ever get fewer: a move takes the tile it lands on, and the tile it leaves
+was not free and melts (Fish §4.4). Hence
+- who is stuck stays stuck, and can be left out;
+- what I could not collect alone, I cannot collect against others;
+- before my last turn, the others stop me only by taking every exit of every penguin that stands on enough fish,
+  one exit with each of their moves.
+"""
+
+from functools import cache
+
+from fairplay.core.game import Seat
+from fairplay.games.fish.actions import Move
+from fairplay.games.fish.board import Grid, cells
+from fairplay.games.fish.pieces import MOST_FISH
+from fairplay.games.fish.state import State
+
+Penguins = tuple[int, ...]  # the cells they stand on
+Star = tuple[int, tuple[int, ...], tuple[int, ...]]  # masks: all lines from a cell, the rising ones, the falling ones
+
+
+def best_move(state: State, seat: Seat, turns: int) -> Move | None:
+    """The best move of a seat on turn, looking so many of its turns ahead; None: it cannot move.
+
+    Of equal moves the first is taken, by the position it starts from and then by the one it leads to.
+    """
+    search = Search(state)
+    mine, positions = state.penguins[seat], state.grid.positions
+    mover = state.order.index(seat)
+    others = tuple(
+        state.penguins[other]
+        for other in (*state.order[mover + 1 :], *state.order[:mover])
+        if state.can_move(other)  # who cannot move now will never move
+    )
+    moves = [(start, to) for start in sorted(mine) for to in cells(search.reach(start, state.free))]
+    for need in range(MOST_FISH * turns, -1, -1):
+        for start, to in moves:
+            left = need - search.fish[start]
+            after = (*(cell for cell in mine if cell != start), to)
+            if left <= 0 or (turns > 1 and search.withstands(state.free ^ 1 << to, after, others, 0, turns - 1, left)):
+                return Move(positions[start], positions[to])
+    return None
+
+
+class Search:
+    """The tables of one position, and the questions about what may follow it.
+
+    Penguins of others come in the order in which they move; `mover` counts through them within a round, and
+    `turns` is how many turns I have left.
+    """
+
+    __slots__ = ("_reached", "at_least", "fish", "near", "stars")
+
+    def __init__(self, state: State) -> None:
+        self.near = state.grid.near
+        self.stars = stars(state.grid)
+        self.fish = [state.fish_at(cell) for cell in range(len(self.near))]
+        self.at_least = [
+            sum(1 << cell for cell, fish in enumerate(self.fish) if fish >= least) for least in range(MOST_FISH + 1)
+        ]
+        self._reached: list[dict[int, int]] = [{} for _ in self.near]
+
+    def reach(self, cell: int, free: int) -> int:
+        """The mask of the cells that a penguin can move to."""
+        lines, rising, falling = self.stars[cell]
+        known = self._reached[cell]
+        seen = free & lines
+        if seen in known:
+            return known[seen]
+        reached = 0
+        for ray in rising:  # up to the lowest cell that is not free
+            stops = ray & ~free
+            reached |= ray & ((stops & -stops) - 1)
+        for ray in falling:  # down to the highest
+            length = (ray & ~free).bit_length()
+            reached |= ray >> length << length
+        known[seen] = reached
+        return reached
+
+    def withstands(
+        self, free: int, mine: Penguins, others: tuple[Penguins, ...], mover: int, turns: int, need: int
+    ) -> bool:
+        """Can I still collect so many fish, whatever those do who move before my next turn?"""
+        if turns == 1:
+            return self._withstands_last(free, mine, others, mover, need)
+        if turns == 2 and not self._alone(free, mine, need):
+            return False
+        if mover == len(others):
+            return self._collects(free, mine, others, turns, need)
+        close = 0
+        for cell in mine:
+            close |= self.near[cell]
+        penguins = others[mover]
+        ways = [(slot, self.reach(cell, free)) for slot, cell in enumerate(penguins)]
+        moved = False
+        for among in (close, ~close):  # first beside my penguins, where it hurts
+            for slot, reached in ways:
+                targets = reached & among
+                while targets:
+                    to = targets.bit_length() - 1
+                    targets ^= 1 << to
+                    moved = True
+                    there = (*penguins[:slot], to, *penguins[slot + 1 :])
+                    then = (*others[:mover], there, *others[mover + 1 :])
+                    if not self.withstands(free ^ 1 << to, mine, then, mover + 1, turns, need):
+                        return False
+        return moved or self.withstands(free, mine, others, mover + 1, turns, need)
+
+    def _collects(self, free: int, mine: Penguins, others: tuple[Penguins, ...], turns: int, need: int) -> bool:
+        """Can I collect so many fish, if it is my turn?"""
+        for slot, cell in enumerate(mine):
+            targets = self.reach(cell, free)
+            left = need - self.fish[cell]
+            if targets and left <= 0:
+                return True
+            while targets:
+                to = targets.bit_length() - 1
+                targets ^= 1 << to
+                after = (*mine[:slot], to, *mine[slot + 1 :])
+                if self.withstands(free ^ 1 << to, after, others, 0, turns - 1, left):
+                    return True
+        return False
+
+    def _alone(self, free: int, mine: Penguins, need: int) -> bool:
+        """Could I collect so many fish in two turns, if nobody else moved? A yes may be too hopeful."""
+        near, fish = self.near, self.fish
+        for cell in mine:
+            if not near[cell] & free:
+                continue
+            left = need - fish[cell]
+            if left <= 0:
+                return True
+            if left > MOST_FISH:
+                continue
+            if self.reach(cell, free) & self.at_least[left]:
+                return True
+            for other in mine:
+                if fish[other] >= left and other != cell and near[other] & free:
+                    return True
+        return False
+
+    def _withstands_last(self, free: int, mine: Penguins, others: tuple[Penguins, ...], mover: int, need: int) -> bool:
+        """Will a penguin on so many fish still be able to move on my last turn?"""
+        near, fish = self.near, self.fish
+        exits = 0
+        for cell in mine:
+            if fish[cell] >= need:
+                exits |= near[cell] & free
+        return exits != 0 and not self._blocked(exits, free, others, mover)
+
+    def _blocked(self, exits: int, free: int, others: tuple[Penguins, ...], mover: int) -> bool:
+        """Can those who have yet to move in this round take all these exits?"""
+        if not exits:
+            return True
+        spare = len(others) - mover - exits.bit_count()
+        if spare < 0:
+            return False
+        reached = 0
+        for cell in others[mover]:
+            reached |= self.reach(cell, free)
+        if not reached:
+            return self._blocked(exits, free, others, mover + 1)
+        for targets in (reached & exits, reached & ~exits if spare else 0):
+            while targets:
+                target = targets & -targets
+                targets ^= target
+                if self._blocked(exits & ~target, free ^ target, others, mover + 1):
+                    return True
+        return False
+
+
+class Stars(dict[int, Star]):
+    """The stars of a grid by cell, each worked out when it is first asked for."""
+
+    def __init__(self, grid: Grid) -> None:
+        super().__init__()
+        self._grid = grid
+
+    def __missing__(self, cell: int) -> Star:
+        lines = [line for line in self._grid.lines(cell) if line]
+        rising = tuple(sum(1 << to for to in line) for line in lines if line[0] > cell)
+        falling = tuple(sum(1 << to for to in line) for line in lines if line[0] < cell)
+        self[cell] = sum(rising) + sum(falling), rising, falling
+        return self[cell]
+
+
+stars = cache(Stars)  # one for each grid

@@ -1,0 +1,55 @@
+"""Tell events as JSON lines, for other programs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Acted, Ejected, Ended, Event, Started
+from fairplay.core.match import Match
+
+
+class Feed:
+    """An observer that writes one JSON object per event; docs/events.md lists their fields."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        """Write it down."""
+        self._write(msgspec.json.encode(as_plain(event, match)).decode() + "\n")
+
+
+def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
+    """An event as it is told to programs; nothing in it is hidden from spectators."""
+    names = match.names
+    match event:
+        case Started():
+            return {
+                "type": "started",
+                "game": match.game.name,
+                "parameters": msgspec.to_builtins(match.game),
+                "names": names,
+                "view": match.game.pack(match.view(None)),
+            }
+        case Acted(seat, action):
+            return {"type": "acted", "name": names[seat], "seat": seat, "action": action}
+        case Ejected():
+            return {"type": "ejected", **ejection(event, names)}
+        case Ended(result):
+            return {
+                "type": "ended",
+                "ranking": [[names[seat] for seat in sorted(group)] for group in result.ranking],
+                "ejected": [ejection(ejected, names) for ejected in result.ejected],
+            }
+
+
+def ejection(ejected: Ejected, names: tuple[str, ...]) -> dict[str, Any]:
+    """Who was ejected, and why."""
+    return {
+        "name": names[ejected.seat],
+        "seat": ejected.seat,
+        "fault": ejected.fault.value,
+        "moment": ejected.moment.value,
+        "why": ejected.why,
+    }

@@ -1,0 +1,61 @@
+"""Say in words what happens, and show the board when it begins and when it ends."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fairplay.core.events import Acted, Ejected, Ended, Event, Result, Started
+from fairplay.core.match import Match
+from fairplay.render.text import printable
+
+LONGEST = 200  # characters of a name or a reason on one line
+
+
+class Reporter:
+    """An observer that writes lines for people; `draw` makes the board's text from the view of spectators."""
+
+    def __init__(
+        self, write: Callable[[str], object], draw: Callable[[Any, tuple[str, ...]], str] | None = None
+    ) -> None:
+        self._write = write
+        self._draw = draw
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        """Say it."""
+        if self._draw is not None and isinstance(event, Ended):
+            self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+        self._write("".join(f"{line}\n" for line in in_words(event, match.names)))
+        if self._draw is not None and isinstance(event, Started):
+            self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+
+
+def in_words(event: Event, names: Sequence[str]) -> list[str]:
+    """The lines that tell an event."""
+    match event:
+        case Started():
+            return [f"at the table: {', '.join(label(name) for name in names)}"]
+        case Acted(seat, action):
+            return [f"{label(names[seat])} {action}"]
+        case Ejected():
+            return [ejection(event, names)]
+        case Ended(result):
+            return outcome(result, names)
+
+
+def outcome(result: Result, names: Sequence[str]) -> list[str]:
+    """The ranking, and who was ejected and why."""
+    lines, rank = [], 1
+    for group in result.ranking:
+        lines.append(f"{rank}. {', '.join(label(names[seat]) for seat in sorted(group)) or '(nobody)'}")
+        rank += len(group) or 1
+    return [*(lines or ["nobody is left to be ranked"]), *(ejection(ejected, names) for ejected in result.ejected)]
+
+
+def ejection(ejected: Ejected, names: Sequence[str]) -> str:
+    """Who is out, and why."""
+    fault = ejected.fault.value.replace("_", " ")
+    return f"{label(names[ejected.seat])} is out: {fault} ({ejected.moment.value}), {printable(ejected.why, LONGEST)}"
+
+
+def label(name: str) -> str:
+    """A name that is fit for a terminal."""
+    return printable(name, LONGEST)

@@ -1,0 +1,90 @@
+"""Open a player from the text that names it."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.roles import Player, Strategy
+from fairplay.games import Title
+from fairplay.referee.local import describe
+
+AnyPlayer = Player | Strategy[Any, Any]
+NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
+
+
+def split_label(text: str) -> tuple[str, str]:
+    """The label and the address of a player: NAME=ADDRESS, or the address for both.
+
+    >>> split_label("ann=lookahead:2"), split_label("random")
+    (('ann', 'lookahead:2'), ('random', 'random'))
+    """
+    label, equals, address = text.partition("=")
+    if not equals:
+        return text, text
+    if not label or not address:
+        raise BadRequest(f"{text!r} names no player; write NAME=PLAYER")
+    return label, address
+
+
+def open_player(address: str, title: Title, key: bytes) -> AnyPlayer:
+    """The player at this address: py:module:Name, the path of a file, or the name of a house player."""
+    if address.startswith("py:"):
+        return from_module(address)
+    if address.endswith(".py") or "/" in address:
+        return from_file(address)
+    name, _, parameter = address.partition(":")
+    if name not in title.house:
+        known = ", ".join(title.house)
+        raise BadRequest(
+            f"{title.rules.name} has no player {name!r}; it has {known}, and takes py:module:Name and ./file.py"
+        )
+    return title.house[name].make(parameter, key)
+
+
+def from_module(address: str) -> AnyPlayer:
+    """The player that a module on the path, or in this directory, calls by that name."""
+    _, _, rest = address.partition(":")
+    name, colon, attribute = rest.partition(":")
+    if not (name and colon and attribute):
+        raise BadRequest(f"{address!r} names no player; write py:module:Name")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    module = loaded(address, lambda: importlib.import_module(name))
+    if not hasattr(module, attribute):
+        raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
+    return seated(address, getattr(module, attribute))
+
+
+def from_file(address: str) -> AnyPlayer:
+    """The player in a file."""
+    path = Path(address)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise BadRequest(f"there is no Python file {address}")
+    module = importlib.util.module_from_spec(spec)
+    loader = spec.loader
+    loaded(address, lambda: loader.exec_module(module))
+    for name in NAMES_IN_FILE:
+        if hasattr(module, name):
+            return seated(address, getattr(module, name))
+    raise BadRequest(f"{address} defines no player: neither a class Player nor a function take_turn")
+
+
+def seated(address: str, found: Any) -> AnyPlayer:
+    """A class makes a player; a function or an object is one."""
+    player: AnyPlayer = loaded(address, found) if isinstance(found, type) else found
+    if not callable(getattr(player, "take_turn", player)):
+        raise BadRequest(f"what {address} names is no player: it has no method take_turn(view)")
+    return player
+
+
+def loaded(address: str, load: Any) -> ModuleType | Any:
+    """What a player's own code makes when it is loaded; whatever it raises, the address is to blame."""
+    try:
+        return load()
+    except Exception as error:
+        raise BadRequest(f"{address} cannot be loaded: {describe(error)[1]}") from None

@@ -1,0 +1,29 @@
+"""Tell observers what happens, and drop whoever raises."""
+
+from collections.abc import Callable, Iterable
+
+from fairplay.core.events import Event
+from fairplay.core.roles import Observer
+from fairplay.referee.local import describe
+from fairplay.referee.referee import AnyMatch
+
+Report = Callable[[str], None]
+
+
+class Gallery:
+    """Those who watch one match: whoever was there when it started."""
+
+    def __init__(self, observers: Iterable[Observer], report: Report) -> None:
+        self._observers = tuple(observers)
+        self._report = report
+
+    def tell(self, event: Event, match: AnyMatch) -> None:
+        """Tell everybody; one that raises is reported, and hears no more."""
+        for observer in self._observers:
+            try:
+                observer.observe(event, match)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                self._observers = tuple(other for other in self._observers if other is not observer)
+                self._report(f"observer {type(observer).__name__} was dropped: {describe(error)[1]}")

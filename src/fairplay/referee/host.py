@@ -1,0 +1,119 @@
+"""Seat players in this process and run matches, one after another."""
+
+import secrets
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Event
+from fairplay.core.game import Action, Game, Seat, State, View
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer
+from fairplay.core.roles import Observer, Player, Record, Strategy
+from fairplay.referee.drivers import play
+from fairplay.referee.gallery import Gallery, Report
+from fairplay.referee.local import Local, no_clock
+from fairplay.referee.referee import AnyMatch
+
+
+def complain(text: str) -> None:
+    """Report the fault of an observer where a person may see it."""
+    print(f"fairplay: {text}", file=sys.stderr)
+
+
+class Referee:
+    """Runs any number of matches, never two at once; observers come and go between them.
+
+    >>> from fairplay.games.fish import Fish
+    >>> first = lambda view: next(Fish().actions(view))
+    >>> match = Referee().run(Fish(rows=3, columns=3), [first, first], names=["ann", "bob"], seed=bytes(32))
+    >>> [[match.names[seat] for seat in sorted(group)] for group in match.result.ranking]
+    [['ann'], ['bob']]
+    """
+
+    def __init__(self, report: Report = complain) -> None:
+        self._observers: list[Observer] = []
+        self._report = report
+        self._busy = False
+
+    def subscribe(self, observer: Observer) -> bool:
+        """Let it watch from the next match on; False if it does already."""
+        if any(observer is other for other in self._observers):
+            return False
+        self._observers.append(observer)
+        return True
+
+    def remove(self, observer: Observer) -> bool:
+        """Let it watch no more from the next match on; False if it never did."""
+        for index, other in enumerate(self._observers):
+            if observer is other:
+                del self._observers[index]
+                return True
+        return False
+
+    def run(
+        self,
+        game: Game[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        *,
+        names: Sequence[str] | None = None,
+        ages: Sequence[int] | None = None,
+        seed: bytes | None = None,
+        record: Record | None = None,
+    ) -> Match[State, View, Action]:
+        """Play one match to its end; the final match holds the end state and the result.
+
+        Players sit in the order given, or by their ages as the game has it. Without a seed one is drawn.
+        """
+        if self._busy:
+            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
+        seating = seats_by_age(game, len(players), ages)
+        labels = distinct([f"player-{n + 1}" for n in range(len(players))] if names is None else names)
+        if len(labels) != len(players):
+            raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
+        seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
+        match = Match(game, game.deal(len(players), seed), tuple(labels[index] for index in seating))
+        clock = no_clock if record is None else record.clock
+        table = [Local(players[index], game, clock) for index in seating]
+        gallery = Gallery(self._observers, self._report)
+
+        def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+            if record is not None:
+                record.write(event, answer)  # before anybody is told
+            gallery.tell(event, match)
+
+        self._busy = True
+        try:
+            if record is not None:
+                record.open(match, seed)
+            return play(match, table, announce)
+        finally:
+            self._busy = False
+
+
+def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
+    """Who sits where: for each seat the index of its player. Equal ages sit in the order given."""
+    if players not in game.seats:
+        raise BadRequest(f"{game.name} is for {game.seats[0]} to {game.seats[-1]} players, not for {players}")
+    if ages is None:
+        return list(range(players))
+    if len(ages) != players:
+        raise BadRequest(f"there are {players} players, but {len(ages)} ages")
+    return sorted(range(players), key=lambda index: ages[index] if game.youngest_first else -ages[index])
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind whichever was there before.
+
+    >>> distinct(["ann", "bob", "ann"])
+    ['ann', 'bob', 'ann-2']
+    """
+    labels: list[str] = []
+    for name in names:
+        label, number = name, 2
+        while label in labels:
+            label, number = f"{name}-{number}", number + 1
+        labels.append(label)
+    return labels

@@ -1,0 +1,99 @@
+"""Reach a player in this process, and let nothing but a plain answer come back."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Game
+from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.roles import Player, Strategy
+
+MOST_EVIDENCE = 512  # characters
+encode = msgspec.json.Encoder().encode
+MOST_NAME = 64
+
+
+def no_clock() -> float:
+    """Time that stands still, where nobody keeps a record of it."""
+    return 0.0
+
+
+class Local:
+    """A channel to a player, or to a bare strategy, that is trusted not to hang.
+
+    Methods other than take_turn may be missing. KeyboardInterrupt passes through: in this process it comes from the
+    person at the keyboard.
+    """
+
+    def __init__(
+        self, player: Player | Strategy[Any, Any], game: Game[Any, Any, Any], clock: Callable[[], float] = no_clock
+    ) -> None:
+        self._player = player
+        self._take_turn: Any = getattr(player, "take_turn", player)
+        self._decode = decoder(type(game))
+        self._clock = clock
+
+    def ask(self, message: Message) -> Answer:
+        """Call the method that the message means."""
+        clock = self._clock
+        since = clock()
+        try:
+            value = self._take_turn(message.view) if isinstance(message, TakeTurn) else self._tell(message)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            why, evidence = describe(error)
+            return Failed(Fault.CRASHED, why, clock() - since, evidence)
+        took = clock() - since
+        if not isinstance(message, TakeTurn):
+            return Answered(value, took)
+        try:
+            # As plain data: what is no action, or only pretends to be, does not survive the round trip.
+            return Answered(self._decode(encode(value)), took)
+        except Exception as error:  # whatever a foreign object does while it is taken apart
+            return Failed(Fault.MALFORMED, "the answer is not an action of this game", took, describe(error)[1])
+
+    def close(self, ejected: Ejected | None) -> None:
+        """Nothing has to be cut."""
+
+    def _tell(self, message: Start | Tell | End) -> Any:
+        match message:
+            case Start(seat, names, view):
+                return self._call("start", seat, names, view)
+            case Tell(news):
+                return self._call("tell", news)
+            case End(result):
+                return self._call("end", result)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        known = getattr(self._player, method, None)
+        return None if known is None else known(*arguments)
+
+
+@cache
+def decoder(game: type[Game[Any, Any, Any]]) -> Callable[[bytes], Any]:
+    """What makes actions of a game from JSON."""
+    return msgspec.json.Decoder(game.action).decode
+
+
+def describe(error: BaseException) -> tuple[str, str]:
+    """What was raised, in public, and what it said, for the record; an exception is foreign and may lie or raise."""
+    try:
+        kind = type(error).__name__[:MOST_NAME]
+        if not kind.isidentifier():  # made up to be read, not to be raised
+            kind = "an exception"
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        file = trace.tb_frame.f_code.co_filename.rpartition("/")[2] if trace else "?"
+        line = trace.tb_lineno if trace else 0
+        said = error.args[0] if error.args and type(error.args[0]) is str else ""
+        evidence = f"{kind}: {said[:MOST_EVIDENCE]} ({file[-MOST_NAME:]}, line {line})"
+        return f"raised {kind}", evidence.encode(errors="backslashreplace").decode()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "raised an exception that cannot be described", ""

@@ -1,0 +1,100 @@
+"""Write shapes as SVG text."""
+
+import re
+from collections.abc import Iterable
+
+Value = str | float  # of an attribute
+
+ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
+SPECIAL = re.compile(r"""[&<>"']""")
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escape(words: str) -> str:
+    """Any words as a part of an SVG; what XML does not allow at all is replaced.
+
+    >>> escape("<Ann & Bob>")
+    '&lt;Ann &amp; Bob&gt;'
+    """
+    return SPECIAL.sub(lambda found: ESCAPES[found.group()], NOT_XML.sub("\ufffd", words))
+
+
+def number(value: float) -> str:
+    """A number in as few digits as a picture needs.
+
+    >>> number(34.641016), number(-0.001), number(2.50)
+    ('34.64', '0', '2.5')
+    """
+    return f"{round(value, 2) + 0:.2f}".rstrip("0").rstrip(".")
+
+
+def element(tag: str, *content: str, **attributes: Value) -> str:
+    """An element with its content, which is SVG already; an attribute's underscores become hyphens.
+
+    >>> element("text", escape("a < b"), font_size=12)
+    '<text font-size="12">a &lt; b</text>'
+    """
+    pairs = "".join(
+        f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else number(value)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{tag}{pairs}>{''.join(content)}</{tag}>" if content else f"<{tag}{pairs}/>"
+
+
+def group(content: Iterable[str], **attributes: Value) -> str:
+    """Elements that belong together, one on a line."""
+    return element("g", "\n", *(f"{part}\n" for part in content), **attributes)
+
+
+def use(shape: str, x: float, y: float, **attributes: Value) -> str:
+    """A shape of the document's definitions, put somewhere."""
+    return element("use", href=f"#{shape}", x=x, y=y, **attributes)
+
+
+def circle(x: float, y: float, radius: float, **attributes: Value) -> str:
+    """A circle around a point."""
+    return element("circle", cx=x, cy=y, r=radius, **attributes)
+
+
+def polygon(points: Iterable[tuple[float, float]], **attributes: Value) -> str:
+    """A polygon through some points."""
+    return element("polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
+
+
+def path(line: str, **attributes: Value) -> str:
+    """A path, in SVG's own letters."""
+    return element("path", d=line, **attributes)
+
+
+def box(x: float, y: float, width: float, height: float, **attributes: Value) -> str:
+    """A rectangle, by its upper left corner."""
+    return element("rect", x=x, y=y, width=width, height=height, **attributes)
+
+
+def words(x: float, y: float, said: str, **attributes: Value) -> str:
+    """A line of text; nobody needs to have looked at what it says."""
+    return element("text", escape(said), x=x, y=y, **attributes)
+
+
+def fade(name: str, top: str, bottom: str) -> str:
+    """A definition of a colour that changes from top to bottom."""
+    stops = element("stop", stop_color=top), element("stop", offset=1.0, stop_color=bottom)
+    return element("linearGradient", *stops, id=name, x2=0.0, y2=1.0)
+
+
+def document(width: float, height: float, definitions: Iterable[str], content: Iterable[str], *, label: str) -> str:
+    """A picture that stands alone; its label is for people who listen to it."""
+    whole = element(
+        "svg",
+        "\n",
+        element("defs", "\n", *(f"{part}\n" for part in definitions)),
+        "\n",
+        *(f"{part}\n" for part in content),
+        xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=height,
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        role="img",
+        aria_label=label,
+    )
+    return f"{whole}\n"
