@@ -2,7 +2,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SHARED := $(or $(FAIRPLAY_SHARED),../shared)
 
 .PHONY: help setup demo test check bench goldens tables lock clean
 
@@ -19,6 +18,7 @@ help:
 setup: .venv/ready
 
 .venv/ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairplay needs Python 3.11 or later")'
 	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq python3-venv; fi
 	@echo "setting up .venv"

@@ -47,7 +47,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
             owed = self.game.news(self.state, fact.action, state)
             return Match(self.game, state, self.names, self.ejected, owed)
         state, owed = self.state, ()
-        if fact.moment is Moment.NEWS:
+        if fact.moment in (Moment.GREETING, Moment.NEWS):  # the others still have to be told
             owed = tuple(news for news in self.owed if news.seat != fact.seat)
         if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)

@@ -48,6 +48,6 @@ def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
             raise BadRequest(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
     try:
         game: Game[Any, Any, Any] = msgspec.convert(dict(parameters), rules, strict=False)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:
         raise BadRequest(f"{name} cannot be played like that: {error}") from None
     return game

@@ -108,14 +108,18 @@ def with_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
 
 def begin(opening: Opening) -> Match[Any, Any, Any]:
     """The match as it was before anything happened."""
-    game = game_of(opening)
+    game, seats = game_of(opening), len(opening.names)
+    if seats not in game.seats:
+        raise BadJournal(1, f"{game.name} is not for {seats} players")
     try:
         if opening.seed is not None:
-            state = game.deal(len(opening.names), bytes.fromhex(opening.seed))
+            state = game.deal(seats, bytes.fromhex(opening.seed))
         else:
             state = game.unpack_state(opening.state)
     except (BadRequest, ValueError) as error:
         raise BadJournal(1, f"no match can begin like this: {error}") from None
+    if any(seat >= seats for seat in game.order(state)):
+        raise BadJournal(1, "there are more seats in the state than names")
     return Match(game, state, opening.names)
 
 

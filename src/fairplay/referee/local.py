@@ -12,8 +12,8 @@ from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start
 from fairplay.core.roles import Player, Strategy
 
 MOST_EVIDENCE = 512  # characters
-encode = msgspec.json.Encoder().encode
 MOST_NAME = 64
+encode = msgspec.json.Encoder().encode
 
 
 def no_clock() -> float:
@@ -53,7 +53,9 @@ class Local:
         try:
             # As plain data: what is no action, or only pretends to be, does not survive the round trip.
             return Answered(self._decode(encode(value)), took)
-        except Exception as error:  # whatever a foreign object does while it is taken apart
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a foreign object does while it is taken apart
             return Failed(Fault.MALFORMED, "the answer is not an action of this game", took, describe(error)[1])
 
     def close(self, ejected: Ejected | None) -> None:

@@ -36,14 +36,12 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def write(state: State) -> dict[str, Any]:
     """The sheet of a state, in plain lists and dictionaries."""
-    columns, positions = state.grid.columns, state.grid.positions
+    positions = state.grid.positions
     return {
         "stage": state.stage.value,
         "order": list(state.order),
         "each": state.each,
-        "board": [
-            [state.fish_at(row * columns + column) for column in range(columns)] for row in range(state.grid.rows)
-        ],
+        "board": state.rows(),
         "players": [
             {"colour": colour, "score": score, "penguins": [list(positions[cell]) for cell in penguins]}
             for colour, score, penguins in zip(state.colours, state.scores, state.penguins, strict=True)
@@ -55,7 +53,7 @@ def read(plain: Any) -> Sheet:
     """The sheet in plain JSON, if it is one."""
     try:
         return msgspec.convert(plain, Sheet)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
         raise BadRequest(f"not a position of Fish: {error}") from None
 
 

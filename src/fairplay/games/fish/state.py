@@ -46,6 +46,11 @@ class State(msgspec.Struct, frozen=True, gc=False):
         cell = self.grid.cell(position)
         return 0 if cell is None else self.fish_at(cell)
 
+    def rows(self) -> list[list[int]]:
+        """The fish on the board, row by row; 0: a hole."""
+        columns = range(self.grid.columns)
+        return [[self.fish_on((row, column)) for column in columns] for row in range(self.grid.rows)]
+
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
         near, free = self.grid.near, self.free

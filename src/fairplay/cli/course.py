@@ -1,0 +1,72 @@
+"""fairplay course: answer what the course's test harnesses ask."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fairplay.core.errors import BadRequest
+from fairplay.harness import fish
+from fairplay.harness.cases import Case, Harness, Outcome, ask, read_cases, read_values, run
+
+HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES}
+
+
+@click.command()
+@click.argument("game")
+@click.argument("harness")
+@click.option("--cases", "file", metavar="FILE", help="Run the cases in a .jsonl file instead of reading one.")
+@click.pass_context
+def course(context: click.Context, game: str, harness: str, file: str | None) -> None:
+    """Answer a test HARNESS of the course, such as xstate of fish.
+
+    Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
+    """
+    answer = find(game, harness)
+    if file is None:
+        with click.open_file("-", "rb") as stdin:
+            click.echo(plain(ask(answer, read_values(stdin.read()), {})))
+        return
+    cases = read_file(file)
+    failed = [outcome for outcome in watched(run(answer, cases), len(cases)) if not outcome.passed]
+    for outcome in failed:
+        click.echo(f"{outcome.id}: expected {plain(outcome.expected)}, got {plain(outcome.got)}")
+    click.echo(f"{len(cases) - len(failed)} passed, {len(failed)} failed")
+    context.exit(1 if failed else 0)
+
+
+def find(game: str, harness: str) -> Harness:
+    """The harness of a game, by their names."""
+    if game not in HARNESSES:
+        raise BadRequest(f"the course has no harnesses for {game!r}; it has some for {', '.join(HARNESSES)}")
+    if harness not in HARNESSES[game]:
+        raise BadRequest(f"{game} has no harness {harness!r}; it has {', '.join(HARNESSES[game])}")
+    return HARNESSES[game][harness]
+
+
+def read_file(file: str) -> list[Case]:
+    """The cases in a file."""
+    try:
+        return read_cases(Path(file).read_bytes())
+    except OSError as error:
+        raise BadRequest(f"{file} cannot be read: {error.strerror}") from None
+    except BadRequest as error:
+        raise BadRequest(f"{file}, {error}") from None
+
+
+def watched(outcomes: Iterator[Outcome], total: int) -> Iterable[Outcome]:
+    """The outcomes as they come, with a bar that grows where a person is looking."""
+    if not sys.stderr.isatty():
+        return outcomes
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(outcomes, description="cases", total=total, console=Console(stderr=True), transient=True)
+
+
+def plain(value: Any) -> str:
+    """A value as one line of JSON."""
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,66 @@
+"""Collect the verbs of the command, and turn errors into one line."""
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from fairplay import __version__
+from fairplay.cli.course import course
+from fairplay.cli.draw import draw
+from fairplay.cli.games import games
+from fairplay.cli.play import play
+from fairplay.cli.players import players
+from fairplay.cli.replay import replay
+from fairplay.cli.verify import verify
+from fairplay.core.errors import FairplayError, HostFault
+from fairplay.render.text import printable
+
+LONGEST_ERROR = 2000
+
+
+class InOrder(click.Group):
+    """A group that lists its verbs in the order in which a newcomer needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were added."""
+        return list(self.commands)
+
+
+@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fairplay")
+def fairplay() -> None:
+    """The referee for board games played by programs.
+
+    Begin with:  fairplay play fish random greedy
+    """
+
+
+for verb in (games, players, play, replay, draw, verify, course):
+    fairplay.add_command(verb)
+
+
+def main() -> None:
+    """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3."""
+    try:
+        sys.exit(fairplay(standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "")
+    except click.ClickException as error:
+        fail(error.format_message(), 2)
+    except HostFault as error:
+        fail(str(error), 3)
+    except FairplayError as error:
+        fail(str(error), 2)
+    except (click.Abort, KeyboardInterrupt):
+        fail("interrupted", 130)
+    except BrokenPipeError:  # whoever read our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def fail(why: str, code: int) -> NoReturn:
+    """Say in one line what is wrong, and end."""
+    click.echo(f"fairplay: {printable(why, LONGEST_ERROR)}", err=True)
+    sys.exit(code)

@@ -1,0 +1,16 @@
+"""fairplay players: list the house players of a game."""
+
+import click
+
+from fairplay.games import title
+
+
+@click.command()
+@click.argument("game")
+def players(game: str) -> None:
+    """List the players that GAME knows."""
+    for name, player in title(game).house.items():
+        click.echo(f"{name:<16}{player.about}")
+    click.echo(f"{'./my_bot.py':<16}your own: a class Player, or a function take_turn(view), in a file")
+    click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module")
+    click.echo(f"{'NAME=PLAYER':<16}any of these, with a label")

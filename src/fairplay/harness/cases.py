@@ -1,0 +1,127 @@
+"""Run files of cases through a harness, and compare its answers with the expected ones."""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest, FairplayError
+
+Harness = Callable[..., Any]  # from the JSON values that it reads, in order, to the JSON value that it answers
+
+BLANKS = " \t\r\n"
+BRACKETS = '[]{}"'  # what needs no blank beside it
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A question with a known answer; `settings` are the named arguments of the harness."""
+
+    id: str
+    input: list[Any]
+    expected: Any
+    settings: dict[str, Any]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a harness made of a case."""
+
+    id: str
+    expected: Any
+    got: Any
+    passed: bool
+
+
+def run(harness: Harness, cases: Iterable[Case]) -> Iterator[Outcome]:
+    """The outcome of each case, one by one."""
+    for case in cases:
+        try:
+            got = ask(harness, case.input, case.settings)
+        except FairplayError as error:
+            yield Outcome(case.id, case.expected, f"{type(error).__name__}: {error}", passed=False)
+        else:
+            yield Outcome(case.id, case.expected, got, passed=same(case.expected, got))
+
+
+def ask(harness: Harness, values: list[Any], settings: dict[str, Any]) -> Any:
+    """The answer of a harness. Raises BadRequest if it reads fewer or more values."""
+    signature = inspect.signature(harness)
+    try:
+        signature.bind(*values, **settings)
+    except TypeError as error:
+        reads = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in signature.parameters.values())
+        if len(values) != reads:
+            raise BadRequest(f"the harness reads {reads} JSON value{'s' * (reads != 1)}, not {len(values)}") from None
+        raise BadRequest(f"these settings make no sense to the harness: {error}") from None
+    return harness(*values, **settings)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Are these the same JSON values? Python takes true for 1, and JSON does not.
+
+    >>> same([1, {"a": 0}], [1, {"a": False}])
+    False
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def read_cases(text: bytes) -> list[Case]:
+    """The cases of a file, one on each line. Raises BadRequest with the number of the line."""
+    cases: list[Case] = []
+    for number, line in enumerate(text.split(b"\n"), 1):
+        try:
+            cases += _case_on(read_values(line))
+        except BadRequest as error:
+            raise BadRequest(f"line {number}: {error}") from None
+    return cases
+
+
+def read_values(text: bytes) -> list[Any]:
+    """The JSON values in a text, with any white space between them.
+
+    >>> read_values(b' [1, 2]{"a": 3}  4 5')
+    [[1, 2], {'a': 3}, 4, 5]
+    """
+    try:
+        return list(_values(text.decode()))
+    except RecursionError:
+        raise BadRequest("not JSON that can be read: it is nested too deep") from None
+    except ValueError as error:  # also what is not UTF-8, and numbers too long to be read
+        raise BadRequest(f"not JSON: {error}") from None
+
+
+def _values(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder(parse_constant=_no_number)
+    at = _skip_blanks(text, 0)
+    while at < len(text):
+        value, end = decoder.raw_decode(text, at)
+        at = _skip_blanks(text, end)
+        if at == end < len(text) and text[end - 1] not in BRACKETS and text[end] not in BRACKETS:
+            raise json.JSONDecodeError("Expecting a blank after the value", text, end)  # 01 is not 0 and 1
+        yield value
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in BLANKS:
+        at += 1
+    return at
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _case_on(values: list[Any]) -> list[Case]:
+    """The case on a line; an empty line has none."""
+    match values:
+        case []:
+            return []
+        case [{"id": str(name), "input": list(given), "expected": expected, **rest}]:
+            settings = {str(key): value for key, value in rest.items() if key != "group"}  # where the case comes from
+            return [Case(name, given, expected, settings)]
+    raise BadRequest('not a case: an object with an "id", an array "input" and an "expected" answer')

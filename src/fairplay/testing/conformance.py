@@ -1,0 +1,73 @@
+"""Check the laws that every game must keep, along random matches."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from fairplay.core.chance import Lots, seed_from
+from fairplay.core.game import Action, Game, Seat, State, View
+from fairplay.core.match import Match
+from fairplay.testing.laws import DEAR, LAWS, Law, Trial, under, views_hide_what_they_must
+from fairplay.testing.mutants import strangers
+from fairplay.testing.playouts import AnyMatch, Sampling, Spot, playout
+
+SEEDS = tuple(seed_from(f"conformance {number}") for number in range(3))
+
+
+def check_game(
+    game: Game[State, View, Action],
+    *,
+    pieces: Callable[[State], object],
+    reshuffle: Callable[[State, Seat | None, Lots], State] | None,
+    seats: Iterable[int] | None = None,
+    seeds: Sequence[bytes] = SEEDS,
+    given: Sequence[Match[State, View, Action]] = (),
+    turns: int = 1000,
+    breadth: int = 100,
+    points: int = 16,
+    laws: Sequence[Law] = LAWS,
+) -> None:
+    """Raise AssertionError unless the game keeps every law; it says which law broke, for which seed, and where.
+
+    `pieces` is what no action and no ejection may change: all tiles wherever they are, say, sorted. `reshuffle`
+    changes what a seat (None: a spectator) may not know, and nothing else; without it everything is public. Matches
+    are dealt from each seed for each number of seats, or are given. `turns` bounds the length of a match, `breadth`
+    the choice at each turn, `points` at how many spots of each match the dear laws are tried.
+    """
+    sampling = Sampling(Lots(seed_from("sampling")), turns, breadth)
+    playouts = [
+        *(dealt(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
+        *(continued(match, number, sampling) for number, match in enumerate(given, 1)),
+    ]
+    trial = Trial(
+        sampling, pieces, reshuffle, strangers(game, [spot for spots in playouts for spot in spots], sampling)
+    )
+    for law in laws:
+        for spots in playouts:
+            for spot in some(spots, points, sampling.lots) if law in DEAR else spots:
+                with under(f"{law.__name__.replace('_', ' ')}: {{}} ({spot.where})"):
+                    law(spot, trial)
+    if reshuffle is not None and views_hide_what_they_must in laws and not trial.hidden:
+        raise AssertionError("views hide what they must: the reshuffle never changed a state, so nothing was checked")
+
+
+def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Spot]:
+    """A random match from a seed."""
+    label = f"seed {seed.hex()}"
+    with under(f"every match comes to its end: {{}} ({label}, {seats} seats)"):
+        match: AnyMatch = Match(game, game.deal(seats, seed), tuple(f"player-{seat}" for seat in range(seats)))
+        return playout(match, sampling, label, seed)
+
+
+def continued(match: AnyMatch, number: int, sampling: Sampling) -> list[Spot]:
+    """A random match from where a given one stands."""
+    label = f"given match {number}"
+    with under(f"every match comes to its end: {{}} ({label})"):
+        return playout(match, sampling, label)
+
+
+def some(spots: Sequence[Spot], points: int, lots: Lots) -> list[Spot]:
+    """So many of the spots, in their order, with the first and the last."""
+    if len(spots) <= points:
+        return list(spots)
+    inner = sorted(lots.sample(len(spots) - 2, points - 2))
+    return [spots[0], *(spots[index + 1] for index in inner), spots[-1]]

@@ -1,0 +1,284 @@
+"""State the laws of a game one by one, each as a function that raises AssertionError where it is broken."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.events import Ejected
+from fairplay.core.game import Game, Seat
+from fairplay.core.match import Match
+from fairplay.testing.playouts import AnyMatch, Sampling, Spot, packed, play_on, ways_out
+
+JUNK: tuple[Any, ...] = (None, True, 7, "junk", [], {}, [[1, 2]], {"junk": 1})  # neither a state nor a view
+
+
+class Trial(msgspec.Struct):
+    """What the laws are tried with."""
+
+    sampling: Sampling
+    pieces: Callable[[Any], object]
+    reshuffle: Callable[[Any, Seat | None, Lots], Any] | None
+    strangers: list[Any]  # actions from elsewhere
+    hidden: bool = False  # did the reshuffle ever find something to change?
+
+
+Law = Callable[[Spot, Trial], None]
+
+
+def values_never_change(spot: Spot, trial: Trial) -> None:
+    """Neither later play nor any question leaves a mark on a state."""
+    match = spot.match
+    hold(packed(match) == spot.packed, "this state changed while the match went on")
+    for view in views(match):
+        list(match.game.actions(view))
+    hold(packed(match) == spot.packed, "looking at this state changed it")
+
+
+def same_seed_same_deal(spot: Spot, trial: Trial) -> None:
+    """A deal depends on nothing but the parameters, the number of seats and the seed."""
+    if spot.seed is not None:
+        again = spot.match.game.deal(len(spot.match.names), spot.seed)
+        hold(again == spot.match.state, "the second deal differs from the first")
+
+
+def same_answers_same_match(spot: Spot, trial: Trial) -> None:
+    """All chance is in the deal: the same question has the same answer."""
+    match, game = spot.match, spot.match.game
+    if spot.before is not None and spot.fact is not None:
+        hold(spot.before.after(spot.fact) == match, f"the second time {spot.fact} led elsewhere")
+    for one, other in zip(views(match), views(match), strict=True):
+        hold(one == other, "two looks at the same state differ")
+        hold(list(game.actions(one)) == list(game.actions(other)), "the actions differ from one look to the next")
+    hold(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
+
+
+def what_is_written_can_be_read(spot: Spot, trial: Trial) -> None:
+    """States, views and news survive being written down, as plain values and as bytes."""
+    match, game = spot.match, spot.match.game
+    plain = game.pack_state(match.state)
+    hold(game.unpack_state(plain) == match.state, "unpack_state does not give back what pack_state took")
+    hold(game.unpack_state(through_json(plain)) == match.state, "the state does not survive JSON")
+    for view in views(match):
+        plain = game.pack(view)
+        hold(game.unpack(plain) == view, "unpack does not give back what pack took")
+        hold(game.unpack(through_json(plain)) == view, "the view does not survive JSON")
+    for news in match.owed:
+        through_json(news.content)
+
+
+def nothing_else_can_be_read(spot: Spot, trial: Trial) -> None:
+    """Junk is refused as a bad request."""
+    if spot.before is None:
+        for junk in JUNK:
+            refuses(spot.match.game.unpack, junk)
+            refuses(spot.match.game.unpack_state, junk)
+
+
+def what_is_offered_is_legal(spot: Spot, trial: Trial) -> None:
+    """Every action in `actions` passes `check`, is there once, and survives JSON."""
+    game = spot.match.game
+    for view in views(spot.match):
+        offered = list(game.actions(view))
+        hold(len(set(offered)) == len(offered), "an action is offered twice")
+        for action in offered:
+            hold(reads(game, through_json(action)) == action, f"{action!r} does not survive JSON")
+            hold(legal(game, view, action), f"{action!r} is offered, but check refuses it")
+
+
+def what_is_not_offered_is_illegal(spot: Spot, trial: Trial) -> None:
+    """Whatever is not in `actions` fails `check`, and fails it as an illegal action."""
+    game = spot.match.game
+    for view in views(spot.match):
+        offered = set(game.actions(view))
+        for action in trial.strangers:
+            if action not in offered:
+                hold(not legal(game, view, action), f"{action!r} is not offered, but check accepts it")
+
+
+def only_the_seat_on_turn_acts(spot: Spot, trial: Trial) -> None:
+    """Nobody else is offered anything, spectators least of all."""
+    match = spot.match
+    for seat in everybody(match):
+        if seat is None or seat != match.turn:
+            hold(not list(match.game.actions(match.view(seat))), f"seat {seat} has actions, but it is not its turn")
+
+
+def turn_and_order_agree(spot: Spot, trial: Trial) -> None:
+    """The order starts with the seat on turn, and names nobody twice and nobody ejected."""
+    lawful_order(spot.match)
+
+
+def exactly_the_seated_are_ranked(spot: Spot, trial: Trial) -> None:
+    """The ranking has everybody who was not ejected once, in groups of one or more."""
+    lawful_ranking(spot.match)
+
+
+def news_is_for_the_seated(spot: Spot, trial: Trial) -> None:
+    """Whoever is to be told something is still there to be told."""
+    for news in spot.match.owed:
+        hold(news.seat in spot.match.seated, f"there is news for seat {news.seat}, which is not seated")
+
+
+def pieces_are_kept(spot: Spot, trial: Trial) -> None:
+    """Nothing is lost and nothing doubled by an action."""
+    if spot.before is not None:
+        lawful_pieces(spot.before, spot.match, trial)
+
+
+def views_hide_what_they_must(spot: Spot, trial: Trial) -> None:
+    """A view does not depend on what its seat may not know."""
+    if trial.reshuffle is None:
+        return
+    match, game = spot.match, spot.match.game
+    for seat in everybody(match):
+        other = trial.reshuffle(match.state, seat, trial.sampling.lots)
+        trial.hidden = trial.hidden or other != match.state
+        one, two = match.view(seat), game.view(other, seat)
+        hold(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
+
+
+def ejection_leaves_a_game(spot: Spot, trial: Trial) -> None:
+    """Whoever is ejected, at whatever moment: the rest play on to the end, and keep every law."""
+    for ejected in ways_out(spot.match):
+        with under(f"{said(ejected)}; then {{}}"):
+            after = spot.match.after(ejected)
+            hold(spot.match.after(ejected) == after, "once more, which led elsewhere")
+            hold(packed(spot.match) == spot.packed, "the state before that had changed")
+            lawful(spot.match, after, trial)
+            for _, later in play_on(after, trial.sampling):
+                lawful(after, later, trial)
+
+
+def anybody_can_leave(spot: Spot, trial: Trial) -> None:
+    """They can be ejected one after the other in any order, until nobody is left."""
+    match, lots = spot.match, trial.sampling.lots
+    leaving = list(match.seated)
+    lots.shuffle(leaving)
+    for seat in leaving:
+        for _, later in islice(play_on(match, trial.sampling), lots.below(3)):  # an action or two in between
+            match = later
+        ways = [ejected for ejected in ways_out(match) if ejected.seat == seat]
+        if ways:  # it may have been out of options in between
+            before, match = match, match.after(ways[lots.below(len(ways))])
+            lawful(before, match, trial)
+    hold(match.turn is None, f"nobody is left, but it is the turn of seat {match.turn}")
+
+
+LAWS: tuple[Law, ...] = (
+    values_never_change,
+    same_seed_same_deal,
+    same_answers_same_match,
+    what_is_written_can_be_read,
+    nothing_else_can_be_read,
+    turn_and_order_agree,
+    only_the_seat_on_turn_acts,
+    what_is_offered_is_legal,
+    what_is_not_offered_is_illegal,
+    exactly_the_seated_are_ranked,
+    news_is_for_the_seated,
+    pieces_are_kept,
+    views_hide_what_they_must,
+    ejection_leaves_a_game,
+    anybody_can_leave,
+)
+DEAR = frozenset({what_is_not_offered_is_illegal, ejection_leaves_a_game, anybody_can_leave})  # not tried everywhere
+
+
+def lawful(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
+    """What must be true after every fact."""
+    lawful_order(after)
+    lawful_ranking(after)
+    lawful_pieces(before, after, trial)
+
+
+def lawful_order(match: AnyMatch) -> None:
+    """See `turn_and_order_agree`."""
+    order, turn = match.game.order(match.state), match.turn
+    out = {ejected.seat for ejected in match.ejected}
+    hold(turn is None or order[:1] == (turn,), f"it is the turn of seat {turn}, but the order is {order}")
+    hold(len(set(order)) == len(order), f"the order {order} names a seat twice")
+    hold(set(order) <= set(range(len(match.names))), f"the order {order} names a seat that does not exist")
+    hold(not out & set(order), f"the order {order} names a seat that was ejected")
+
+
+def lawful_ranking(match: AnyMatch) -> None:
+    """See `exactly_the_seated_are_ranked`."""
+    ranking = match.game.ranking(match.state)
+    ranked = sorted(seat for group in ranking for seat in group)
+    hold(all(ranking), f"the ranking {ranking} has a group of nobody")
+    hold(ranked == sorted(match.seated), f"seats {ranked} are ranked, but {sorted(match.seated)} are seated")
+
+
+def lawful_pieces(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
+    """See `pieces_are_kept`."""
+    had, has = trial.pieces(before.state), trial.pieces(after.state)
+    hold(had == has, f"the pieces were {had!r} and became {has!r}")
+
+
+def legal(game: Game[Any, Any, Any], view: Any, action: Any) -> bool:
+    """Does check accept it? If not, it must name the clause and say why."""
+    try:
+        game.check(view, action)
+    except IllegalAction as illegal:
+        hold(bool(illegal.clause and illegal.why), f"{action!r} is refused without a clause or a reason")
+        return False
+    return True
+
+
+def reads(game: Game[Any, Any, Any], plain: Any) -> Any:
+    """The action that a channel would take this for; None: it would refuse it."""
+    try:
+        return msgspec.convert(plain, game.action)
+    except msgspec.ValidationError:
+        return None
+
+
+def refuses(read: Callable[[Any], Any], junk: Any) -> None:
+    """Junk must be a bad request, and nothing worse."""
+    try:
+        read(junk)
+    except BadRequest:
+        return
+    raise AssertionError(f"{read.__name__} takes {junk!r} for good")
+
+
+def everybody(match: AnyMatch) -> tuple[Seat | None, ...]:
+    """All seats, and the spectator."""
+    return (*range(len(match.names)), None)
+
+
+def views(match: Match[Any, Any, Any]) -> Iterator[Any]:
+    """What everybody sees, the ejected and the spectators too."""
+    return (match.view(seat) for seat in everybody(match))
+
+
+def through_json(value: Any) -> Any:
+    """The value as another program would read it."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def said(ejected: Ejected) -> str:
+    """An ejection in words."""
+    return f"seat {ejected.seat} was ejected at the {ejected.moment.value}"
+
+
+@contextmanager
+def under(heading: str) -> Iterator[None]:
+    """Whatever goes wrong here is a broken law, and is put into this heading."""
+    try:
+        yield
+    except AssertionError as broken:
+        raise AssertionError(heading.format(broken)) from broken
+    except Exception as error:
+        raise AssertionError(heading.format(f"{type(error).__name__}: {error}")) from error
+
+
+def hold(truth: bool, why: str) -> None:
+    """Break the law under which we are, unless it holds."""
+    if not truth:
+        raise AssertionError(why)

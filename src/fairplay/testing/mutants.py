@@ -1,0 +1,68 @@
+"""Think of actions that nobody offered: from other positions, and with a detail changed."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, get_args
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.events import Acted
+from fairplay.core.game import Game
+from fairplay.testing.playouts import Sampling, Spot
+
+MOST = 400  # of each kind
+
+
+def strangers(game: Game[Any, Any, Any], spots: Sequence[Spot], sampling: Sampling) -> list[Any]:
+    """Well-formed actions of this game, most of which are illegal most of the time."""
+    known = list(dict.fromkeys(spot.fact.action for spot in spots if isinstance(spot.fact, Acted)))
+    for spot in spots[:: max(1, len(spots) // 20)]:
+        if (seat := spot.match.turn) is not None:
+            known += islice(game.actions(spot.match.view(seat)), sampling.breadth)
+    known = list(dict.fromkeys(known))
+    sampling.lots.shuffle(known)
+    plain = [msgspec.json.decode(msgspec.json.encode(action)) for action in known]
+    mutants = [mutant(game, plain, sampling.lots) for _ in range(MOST if plain else 0)]
+    return list(dict.fromkeys([*bare(game), *known[:MOST], *(found for found in mutants if found is not None)]))
+
+
+def bare(game: Game[Any, Any, Any]) -> list[Any]:
+    """The actions of which there is only one, like passing; perhaps nobody came to do that."""
+    structs = [kind for kind in get_args(game.action) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)]
+    return [kind() for kind in structs if not msgspec.structs.fields(kind)]
+
+
+def mutant(game: Game[Any, Any, Any], plain: Sequence[Any], lots: Lots) -> Any:
+    """One of the actions with a detail changed; None: it is no action any more."""
+    one, other = (plain[lots.below(len(plain))] for _ in range(2))
+    try:
+        return msgspec.convert(changed(one, other, lots), game.action)
+    except msgspec.ValidationError:
+        return None
+
+
+def changed(plain: Any, other: Any, lots: Lots) -> Any:
+    """Plain JSON with one detail different, perhaps as it is in the other."""
+    match plain:
+        case dict() if plain:
+            key = list(plain)[lots.below(len(plain))]
+            there = other.get(key) if isinstance(other, dict) else other
+            return {**plain, key: changed(plain[key], there, lots)}
+        case list() if plain:
+            index = lots.below(len(plain))
+            there = other[index] if isinstance(other, list) and index < len(other) else other
+            item = changed(plain[index], there, lots)
+            ways = (
+                [*plain[:index], item, *plain[index + 1 :]],
+                [*plain[:index], *plain[index + 1 :]],
+                [*plain, plain[index]],
+                plain[::-1],
+            )
+            return ways[max(0, lots.below(6) - 2)]  # the first is what makes sense most often
+        case bool():
+            return not plain
+        case int():
+            return (plain + 1, plain - 1, -plain - 1, 0, other)[lots.below(5)]
+        case _:
+            return other

@@ -1,0 +1,84 @@
+"""Play matches at random, so that laws can be tried at every spot of them."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.events import Acted, Ejected, Fact, Fault
+from fairplay.core.game import Moment, Seat
+from fairplay.core.match import Match
+
+AnyMatch = Match[Any, Any, Any]
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A match as it stood at one point of a playout, and how it came there."""
+
+    match: AnyMatch
+    packed: bytes  # its state in JSON, from before anything else was done with it
+    where: str  # the seed and the number of actions, for people
+    before: AnyMatch | None = None
+    fact: Fact | None = None  # what led here from `before`
+    seed: bytes | None = None  # what it was dealt from; None: it was not, or not just now
+
+
+class Sampling(msgspec.Struct, frozen=True):
+    """How far a playout looks around, and where its chance comes from."""
+
+    lots: Lots
+    turns: int  # the most that a match may take
+    breadth: int  # the most actions among which one is drawn
+
+
+def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None = None) -> list[Spot]:
+    """Every spot of a match that is played at random from here to its end."""
+    spots = [Spot(match, packed(match), where(label, match, 0), seed=seed)]
+    acts = 0
+    for fact, after in play_on(match, sampling):
+        acts += isinstance(fact, Acted)
+        spots.append(Spot(after, packed(after), where(label, after, acts), match, fact))
+        match = after
+    return spots
+
+
+def play_on(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, AnyMatch]]:
+    """What happens next, and the match after it, again and again until the game is over."""
+    for _ in range(sampling.turns + 1):
+        seat = match.turn
+        if seat is None:
+            return
+        fact = next_fact(match, seat, sampling)
+        match = match.after(fact)
+        yield fact, match
+    raise AssertionError(f"the game is not over after {sampling.turns} turns")
+
+
+def next_fact(match: AnyMatch, seat: Seat, sampling: Sampling) -> Fact:
+    """A random action of the seat on turn; whoever has no legal option is out."""
+    options = list(islice(match.game.actions(match.view(seat)), sampling.breadth))
+    if not options:
+        return Ejected(seat, Fault.ILLEGAL, Moment.TURN, "no legal option")
+    return Acted(seat, options[sampling.lots.below(len(options))])
+
+
+def ways_out(match: AnyMatch) -> list[Ejected]:
+    """Every way in which somebody may be ejected now: a greeting comes again when a match is resumed."""
+    ways = [(seat, Moment.GREETING) for seat in match.seated]
+    ways += [(news.seat, Moment.NEWS) for news in match.owed]
+    if match.turn is not None:
+        ways.append((match.turn, Moment.TURN))
+    return [Ejected(seat, Fault.GONE, moment, "tried out") for seat, moment in ways]
+
+
+def packed(match: AnyMatch) -> bytes:
+    """The state as JSON."""
+    return msgspec.json.encode(match.game.pack_state(match.state))
+
+
+def where(label: str, match: AnyMatch, acts: int) -> str:
+    """A spot in words: what led there, and how to get there again."""
+    ejections = f" and {len(match.ejected)} ejected" if match.ejected else ""
+    return f"{label}, {len(match.names)} seats, after {acts} actions{ejections}"

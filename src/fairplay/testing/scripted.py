@@ -1,0 +1,68 @@
+"""Answer from a script, where tests want neither time nor processes."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.roles import Strategy
+
+Script = Callable[[Message], Answer]
+RAN_OUT = Failed(Fault.GONE, "the script is over")
+
+
+class Scripted:
+    """A channel that answers from a function or, one after the other, from a list; then it is gone.
+
+    It remembers every message that it was asked, and every close: None, or the ejection.
+    """
+
+    def __init__(self, script: Script | Iterable[Answer]) -> None:
+        self.heard: list[Message] = []
+        self.closed: list[Ejected | None] = []
+        self._script = script if callable(script) else from_list(script)
+
+    def ask(self, message: Message) -> Answer:
+        """Remember the message, and answer by the script."""
+        if self.closed:
+            raise AssertionError(f"asked after it was closed: {message}")
+        self.heard.append(message)
+        return self._script(message)
+
+    def close(self, ejected: Ejected | None) -> None:
+        """Remember how."""
+        self.closed.append(ejected)
+
+
+class AsyncScripted:
+    """The same, awaited."""
+
+    def __init__(self, script: Script | Iterable[Answer]) -> None:
+        self._channel = Scripted(script)
+        self.heard = self._channel.heard
+        self.closed = self._channel.closed
+
+    async def ask(self, message: Message) -> Answer:
+        """Remember the message, and answer by the script."""
+        return self._channel.ask(message)
+
+    async def close(self, ejected: Ejected | None) -> None:
+        """Remember how."""
+        self._channel.close(ejected)
+
+
+def from_list(answers: Iterable[Answer]) -> Script:
+    """The script that gives these answers, whatever is asked."""
+    rest = iter(answers)
+    return lambda message: next(rest, RAN_OUT)
+
+
+def playing(strategy: Strategy[Any, Any]) -> Script:
+    """The script of a good player: it acts by a strategy, and acknowledges everything else."""
+    return lambda message: Answered(strategy(message.view) if isinstance(message, TakeTurn) else None)
+
+
+def failing(at: int, failure: Answer, otherwise: Script) -> Script:
+    """The script of a player that fails when it is called for the n-th time, counted from 0."""
+    calls = iter(range(at))
+    return lambda message: failure if next(calls, None) is None else otherwise(message)

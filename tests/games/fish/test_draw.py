@@ -1,0 +1,243 @@
+import random
+import re
+from collections import Counter
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+
+from fairplay.core.game import Moment
+from fairplay.games.fish.draw import svg, text
+from fairplay.games.fish.game import Fish
+from fairplay.games.fish.state import Stage, View, state_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+SEED = bytes(range(32))
+HOSTILE = (
+    "</text><script>alert(1)</script>",
+    "\x00\x1b]0;title\x07\x1b[31m\x9b2J",
+    "\"'&\ud800\uffff\u202eevil",
+    "a\nb\tc",
+)
+
+SMALL = View(
+    None,
+    state_of(
+        [[3, 2, 0], [1, 5, 4], [2, 0, 3]],
+        [[(0, 1)], [(1, 2)], [], [(2, 0)]],
+        scores=[7, 12, 3, 104],
+        order=[3, 0, 1],
+    ),
+)
+SMALL_TEXT = r"""
+    0   0   1   1   2   2
+   ___     ___
+0 / 3 \___/R 2\___     ___
+1 \___/ 1 \___/ 5 \___/W 4\
+2 /K 2\___/   \___/ 3 \___/
+  \___/           \___/
+
+ R  red    Ann      7 fish
+ W  white  Bob     12 fish
+ B  brown  brown    3 fish  ejected
+ K  black  Dee    104 fish  to move
+"""
+
+
+def after(steps: int, *, seats: int = 3, game: Fish | None = None) -> View:
+    game = game or Fish(rows=6, columns=6)
+    state, lots = game.deal(seats, SEED), random.Random(1)
+    for _ in range(steps):
+        seat = game.turn(state)
+        if seat is None:
+            break
+        state = game.apply(state, lots.choice(list(game.actions(game.view(state, seat)))))
+    return game.view(state, None)
+
+
+def fish_on_board(view: View) -> int:
+    return sum(view.state.fish_at(cell) for cell in range(len(view.state.grid.positions)))
+
+
+def shapes(picture: str) -> Counter[str]:
+    """How often each shape is on the board, those within other shapes included."""
+    root = ElementTree.fromstring(picture)
+    defined = {shape.get("id", ""): shape for shape in root.iter() if shape.get("id")}
+
+    @cache
+    def within(name: str) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for use in defined[name].iter(f"{SVG}use"):
+            inner = use.get("href", "").removeprefix("#")
+            found.update({inner: 1})
+            found.update(within(inner))
+        return found
+
+    return within("board")
+
+
+def said(picture: str) -> list[str]:
+    return ["".join(words.itertext()) for words in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+def plain(coloured: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+
+
+def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
+    assert text(SMALL, ["Ann", "Bob", "", "Dee"]) == SMALL_TEXT.strip("\n")
+
+
+@pytest.mark.parametrize("steps", [0, 5, 20, 999])
+def test_there_are_as_many_fish_shapes_as_fish_on_the_board(steps: int) -> None:
+    view = after(steps)
+
+    assert shapes(svg(view))["fish"] == fish_on_board(view)
+
+
+def test_every_penguin_stands_on_the_board() -> None:
+    view = after(12)
+
+    assert shapes(svg(view))["penguin"] == 9
+    assert sum(len(re.findall("[RWB] [1-5]", line)) for line in text(view).split("\n\n")[0].splitlines()) == 9
+
+
+def test_a_hole_shows_no_fish() -> None:
+    view = View(None, state_of([[0]], []))
+
+    assert shapes(svg(view)) == {"water": 1}
+    assert text(view) == "    0\n\n0"
+
+
+def test_the_tile_below_is_two_rows_further() -> None:
+    root = ElementTree.fromstring(svg(View(None, state_of([[1], [1], [1]], []))))
+
+    tiles = [use for use in root.iter(f"{SVG}use") if use.get("href") == "#free1"]
+
+    assert [(tile.get("x"), tile.get("y")) for tile in tiles] == [("0", "0"), ("60", "34.64"), ("0", "69.28")]
+
+
+def test_the_panel_of_the_picture_names_everybody_with_marks_and_scores() -> None:
+    lines = said(svg(SMALL, ["Ann", "Bob", "", "Dee"]))
+
+    for words in ("Ann", "7", "Bob", "12", "brown", "ejected", "Dee", "black · to move", "104"):
+        assert words in lines
+
+
+def test_a_player_without_a_name_is_called_by_its_colour() -> None:
+    lines = said(svg(SMALL, ["Ann"]))
+
+    assert "white" in lines
+    assert " W  white  white   12 fish" in text(SMALL, ["Ann"]).splitlines()
+
+
+def test_whoever_has_to_place_a_penguin_is_marked() -> None:
+    view = after(1)
+
+    assert [line.endswith("to place") for line in text(view).splitlines()[-3:]] == [False, True, False]
+    assert "to place" in said(svg(view))
+
+
+def test_whoever_has_most_fish_is_marked_at_the_end_even_if_the_ejected_have_more() -> None:
+    state = state_of([[1, 2]], [(), (), ()], scores=[5, 9, 5], order=[0, 2])
+
+    lines = text(View(None, state)).splitlines()
+
+    assert state.stage is Stage.DONE
+    assert [line.split("fish", 1)[1].strip() for line in lines[-3:]] == ["most fish", "ejected", "most fish"]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_the_stage_is_emphasised(stage: Stage) -> None:
+    view = after({Stage.PLACING: 3, Stage.PLAYING: 12, Stage.DONE: 999}[stage])
+
+    spans = list(ElementTree.fromstring(svg(view)).iter(f"{SVG}tspan"))
+
+    assert [span.text for span in spans] == ["placing", "playing", "done"]
+    assert [span.text for span in spans if span.get("font-weight") == "bold"] == [stage.value]
+
+
+def test_hostile_names_leave_the_picture_well_formed() -> None:
+    picture = svg(after(15, seats=4), HOSTILE)
+
+    root = ElementTree.fromstring(picture.encode())
+
+    assert not list(root.iter(f"{SVG}script"))
+    assert "&lt;/text&gt;" in picture
+
+
+def test_hostile_names_send_no_control_codes_to_the_terminal() -> None:
+    shown = text(after(15, seats=4), HOSTILE)
+
+    assert all(sign.isprintable() for sign in shown.replace("\n", ""))
+    assert len(shown.splitlines()) == len(text(after(15, seats=4)).splitlines())
+
+
+def test_names_of_any_length_fit() -> None:
+    lines = text(SMALL, ["x" * 10_000]).splitlines()
+
+    assert max(map(len, lines)) < 60
+    assert "x" * 30 not in svg(SMALL, ["x" * 10_000])
+
+
+def test_wide_letters_keep_the_scores_aligned() -> None:
+    first, second, *_ = text(SMALL, ["漢字", "abcd"]).splitlines()[-4:]
+
+    assert first.index("fish") == second.index("fish") - 2  # two letters, each as wide as two
+
+
+def test_a_colour_that_fish_does_not_know_is_drawn_too() -> None:
+    view = View(None, state_of([[1, 2]], [[(0, 0)]], colours=["<pink>\x1b"]))
+
+    assert shapes(svg(view))["penguin"] == 1
+    assert "/? 1\\" in text(view)
+
+
+@pytest.mark.parametrize("steps", [0, 7, 20, 999])
+def test_colour_adds_nothing_but_colour(steps: int) -> None:
+    view = after(steps, seats=4)
+
+    assert plain(text(view, HOSTILE, colour=True)) == text(view, HOSTILE)
+    assert text(view, HOSTILE, colour=True) != text(view, HOSTILE)
+
+
+@pytest.mark.parametrize("steps", [0, 7, 20, 999])
+def test_no_line_ends_in_blanks(steps: int) -> None:
+    lines = text(after(steps), colour=True).splitlines()
+
+    assert lines == [line.rstrip() for line in lines]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("size", [(1, 1), (1, 5), (5, 1), (100, 100)])
+def test_boards_of_all_sizes_are_drawn(seats: int, size: tuple[int, int]) -> None:
+    rows, columns = size
+    steps = min(4, rows * columns)
+    view = after(steps, seats=seats, game=Fish(rows=rows, columns=columns, cramped=True))
+
+    assert shapes(svg(view))["fish"] == fish_on_board(view)
+    assert len(text(view).splitlines()) == view.state.grid.rows + 4 + seats
+
+
+@pytest.mark.parametrize("seats", [0, 1])
+def test_a_board_with_hardly_anybody_is_drawn(seats: int) -> None:
+    view = View(None, state_of([[1, 2], [3, 4]], [()] * seats))
+
+    assert shapes(svg(view))["fish"] == 10
+    assert text(view).count("\n") == 4 + 2 * seats
+
+
+def test_every_seat_sees_what_spectators_see() -> None:
+    spectators = after(12)
+    seat = View(1, spectators.state)
+
+    assert svg(seat) == svg(spectators)
+    assert text(seat) == text(spectators)
+
+
+def test_the_penguins_of_the_ejected_are_gone_from_the_picture() -> None:
+    game = Fish(rows=6, columns=6)
+    state = game.eject(after(12).state, 1, Moment.TURN)
+
+    assert shapes(svg(game.view(state, None)))["penguin"] == 6
+    assert not re.search("W [1-5]", text(game.view(state, None)))

@@ -1,0 +1,226 @@
+"""Try the house players of Fish against what is said of them."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.game import Seat
+from fairplay.games.fish.actions import Action, Move, Place
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.games.fish.game import Fish
+from fairplay.games.fish.search import best_move
+from fairplay.games.fish.state import Stage, State, View, state_of
+from fairplay.games.fish.strategies import HOUSE, at_random, greedy, lookahead, zigzag
+from fairplay.games.fish.tree import Node
+
+KEY = bytes(range(32))
+GAME = Fish(rows=4, columns=4)
+
+
+def plain_value(node: Node, me: Seat, turns: int) -> int:
+    """My fish after so many turns of mine, by the definition; only a stuck me is cut off, who stays stuck."""
+    state = node.state
+    if turns == 0 or not state.can_move(me):
+        return state.scores[me]
+    if state.order[0] == me:
+        return max(node.each(lambda after: plain_value(after, me, turns - 1)))
+    return min(node.each(lambda after: plain_value(after, me, turns)))
+
+
+def plain_best(state: State, turns: int) -> Move:
+    node, me = Node(state), state.order[0]
+    moves = sorted((branch for branch in node.branches() if isinstance(branch, Move)), key=lambda m: (m.start, m.to))
+    return max(moves, key=lambda move: plain_value(node.after(move), me, turns - 1))
+
+
+def small_positions(seed: int, count: int, most_free: int) -> Iterator[State]:
+    """Random positions with holes, 1 to 4 players and 1 to 3 penguins each, in which somebody can move."""
+    chance = Random(seed)
+    while count:
+        rows, columns = chance.randint(2, 6), chance.randint(1, 4)
+        spots = [(row, column) for row in range(rows) for column in range(columns)]
+        players, each = chance.randint(1, 4), chance.randint(1, 3)
+        if len(spots) <= players * each:
+            continue
+        chance.shuffle(spots)
+        penguins = [spots[seat * each : seat * each + each] for seat in range(players)]
+        fish = chance.choice([(0, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (0, 2, 2, 2)])
+        board = [[chance.choice(fish) for _ in range(columns)] for _ in range(rows)]
+        for row, column in (place for places in penguins for place in places):
+            board[row][column] = board[row][column] or 1
+        order = chance.sample(range(players), players)
+        state = state_of(board, penguins, scores=[chance.randint(0, 9) for _ in penguins], order=order)
+        if state.stage is Stage.PLAYING and state.free.bit_count() <= most_free:
+            count -= 1
+            yield state
+
+
+@pytest.mark.parametrize(("turns", "count", "most_free"), [(1, 300, 12), (2, 300, 9), (3, 300, 7), (4, 200, 6)])
+def test_the_search_agrees_with_the_plain_definition(turns: int, count: int, most_free: int) -> None:
+    for state in small_positions(turns, count, most_free):
+        assert best_move(state, state.order[0], turns) == plain_best(state, turns), state
+
+
+def test_looking_one_turn_ahead_takes_the_largest_tile_under_a_movable_penguin() -> None:
+    state = state_of([[5, 1, 1], [0, 3, 1], [0, 1, 1]], [[(0, 0), (1, 1)], [(2, 2)]])  # nothing leads away from the 5
+
+    assert best_move(state, 0, 1) == Move((1, 1), (0, 1))
+
+
+def test_equal_moves_are_settled_by_the_order_of_rows_and_columns() -> None:
+    state = state_of([[2] * 4] * 4, [[(2, 2), (1, 1)], [(3, 3)]])
+
+    assert best_move(state, 0, 0) == best_move(state, 0, 1) == Move((1, 1), (0, 1))
+
+
+def test_a_stuck_player_has_no_best_move() -> None:
+    assert best_move(EXAMPLES["stuck"], 0, 2) is None
+
+
+def test_looking_further_ahead_avoids_a_dead_end() -> None:
+    state = state_of([[1, 0, 0, 1], [2, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]], [[(1, 0)], [(0, 3)]])
+
+    assert best_move(state, 0, 1) == Move((1, 0), (0, 0))
+    assert best_move(state, 0, 2) == Move((1, 0), (2, 1))
+
+
+def test_those_who_block_can_be_in_one_anothers_way() -> None:
+    state = state_of([[5, 2], [1, 3], [3, 5]], [[(1, 1)], [(0, 0)], [(2, 0)]])
+
+    # White can take one exit, [1, 0], but only brown could take the other, and its way leads over [1, 0].
+    assert best_move(state, 0, 2) == plain_best(state, 2) == Move((1, 1), (2, 1))
+
+
+def test_zigzag_takes_the_first_free_tile_row_by_row() -> None:
+    state = state_of([[0, 1, 1], [1, 1, 1]], [[(0, 1)], []], stage=Stage.PLACING, each=2, order=[1, 0])
+
+    assert zigzag(View(1, state)) == Place((0, 2))
+
+
+def test_lookahead_places_by_zigzag() -> None:
+    start = GAME.deal(2, KEY)
+
+    assert lookahead(3)(View(0, start)) == Place((0, 0))
+
+
+def test_greedy_places_on_the_first_tile_with_most_fish() -> None:
+    state = state_of([[1, 2, 5], [4, 5, 5]], [[(0, 2)], []], stage=Stage.PLACING, each=2, order=[1, 0])
+
+    assert greedy(View(1, state)) == Place((1, 1))
+
+
+def test_greedy_moves_to_the_tile_with_most_fish() -> None:
+    board = [[1, 2, 3], [2, 4, 1], [1, 4, 2], [1, 4, 1]]
+    state = state_of(board, [[(2, 2), (1, 0)], [(0, 0)]])
+
+    assert greedy(View(0, state)) == Move((1, 0), (2, 1))
+
+
+@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
+    strategy = HOUSE[name].make("", KEY)
+    for seed in range(5):
+        state = GAME.deal(players, bytes([seed] * 32))
+        while (seat := GAME.turn(state)) is not None:
+            action = strategy(View(seat, state))
+            GAME.check(View(seat, state), action)
+            state = GAME.apply(state, action)
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_house_players_answer_even_where_there_is_no_legal_option(name: str) -> None:
+    view = View(2, EXAMPLES["cramped"])
+
+    answer = HOUSE[name].make("", KEY)(view)
+
+    assert isinstance(answer, Place)
+    with pytest.raises(IllegalAction, match="no legal option"):
+        GAME.check(view, answer)
+
+
+def random_match(key: bytes) -> list[Action]:
+    strategy, state, actions = at_random(key), GAME.deal(2, KEY), []
+    while (seat := GAME.turn(state)) is not None:
+        actions.append(strategy(View(seat, state)))
+        state = GAME.apply(state, actions[-1])
+    return actions
+
+
+def test_the_same_key_draws_the_same() -> None:
+    assert random_match(KEY) == random_match(KEY)
+    assert random_match(KEY) != random_match(KEY[::-1])
+
+
+def test_chance_does_not_depend_on_the_process() -> None:
+    code = (
+        "from fairplay.games.fish import Fish, View\n"
+        "from fairplay.games.fish.strategies import at_random\n"
+        "print(at_random(bytes(range(32)))(View(0, Fish(rows=4, columns=4).deal(2, bytes(range(32))))))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1")
+    }
+
+    assert said == {str(at_random(KEY)(View(0, GAME.deal(2, KEY))))}
+
+
+@pytest.mark.parametrize("example", ["start", "star"])
+def test_chance_treats_all_actions_alike(example: str) -> None:
+    state = EXAMPLES[example]
+    view = View(state.order[0], state)
+    options = list(GAME.actions(view))
+
+    drawn = Counter(at_random(key.to_bytes(32, "big"))(view) for key in range(200 * len(options)))
+
+    assert set(drawn) == set(options)
+    assert all(130 < times < 270 for times in drawn.values())  # five standard deviations from 200
+
+
+def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
+    for state in small_positions(seed=8, count=50, most_free=7):
+        view = View(state.order[0], state)
+        assert HOUSE["lookahead"].make("", KEY)(view) == HOUSE["lookahead"].make("2", KEY)(view) == lookahead(2)(view)
+        assert HOUSE["lookahead"].make("3", KEY)(view) == plain_best(state, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        ("lookahead", "x"),
+        ("lookahead", "0"),
+        ("lookahead", "-1"),
+        ("lookahead", "10"),
+        ("lookahead", " 2"),
+        ("lookahead", "2.0"),
+        ("lookahead", "٢"),
+        ("random", "3"),
+        ("greedy", "1"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, parameter: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        HOUSE[name].make(parameter, KEY)
+
+    assert "\n" not in str(refused.value)
+    assert name in str(refused.value)
+    assert repr(parameter) in str(refused.value)
+
+
+def test_every_house_player_says_what_it_is_in_one_line() -> None:
+    for player in HOUSE.values():
+        assert player.about
+        assert "\n" not in player.about

@@ -1,0 +1,90 @@
+"""Play the golden matches, and write them down for people to read."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay import Event, Match, Referee
+from fairplay.core.chance import derive, seed_from
+from fairplay.games import game_with, title
+from fairplay.observers.reporter import in_words
+from fairplay.players.address import open_player, split_label
+
+HERE = Path(__file__).parent
+
+
+class Playthrough(msgspec.Struct, frozen=True):
+    """A match that has to come out the same for ever, or the change is meant."""
+
+    game: str
+    parameters: dict[str, Any]
+    players: tuple[str, ...]
+    seed: str
+    fails: dict[str, int] = {}  # which player raises on which of its turns
+
+
+GOLDENS = {
+    "fish-two": Playthrough("fish", {"rows": 4, "columns": 3, "fish": 2}, ("ann=lookahead:2", "bob=greedy"), "two"),
+    "fish-holes": Playthrough(
+        "fish", {"rows": 5, "columns": 5, "holes": 6}, ("ann=random", "bob=lookahead:1", "cyd=greedy"), "holes"
+    ),
+    "fish-four-colours": Playthrough(
+        "fish",
+        {"rows": 6, "columns": 4, "colours": "random"},
+        ("a=greedy", "b=random", "c=lookahead:2", "d=random"),
+        "4",
+    ),
+    "fish-ejections": Playthrough(
+        "fish", {"rows": 4, "columns": 4}, ("ann=greedy", "bob=random", "cyd=greedy"), "out", {"ann": 2, "cyd": 5}
+    ),
+}
+
+
+class Lines:
+    """An observer that keeps what happened, a line each."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        self.lines += in_words(event, match.names)
+
+
+def failing(strategy: Callable[[Any], Any], turn: int | None) -> Callable[[Any], Any]:
+    """The strategy, but it raises on that turn."""
+    turns = iter(range(1, 1000))
+
+    def take_turn(view: Any) -> Any:
+        if next(turns) == turn:
+            raise RuntimeError("as planned")
+        return strategy(view)
+
+    return take_turn
+
+
+def played(golden: Playthrough) -> str:
+    """The text of a playthrough: what is played, then a line per fact, the result, and the final state."""
+    game, shelf, seed = game_with(golden.game, golden.parameters), title(golden.game), seed_from(golden.seed)
+    labels, addresses = zip(*map(split_label, golden.players), strict=True)
+    table = [
+        failing(open_player(address, shelf, derive(seed, f"seat {seat}")), golden.fails.get(labels[seat]))  # type: ignore[arg-type]  # house players are strategies
+        for seat, address in enumerate(addresses)
+    ]
+    referee, lines = Referee(), Lines()
+    referee.subscribe(lines)
+    match = referee.run(game, table, names=labels, seed=seed)
+    heading = [f"{game} version {game.version}", f"seed {golden.seed!r}: {', '.join(golden.players)}", ""]
+    final = msgspec.json.encode(game.pack_state(match.state)).decode()
+    return "\n".join([*heading, *lines.lines, "", final, ""])
+
+
+def main() -> None:
+    """Write all playthroughs anew."""
+    for name, golden in GOLDENS.items():
+        (HERE / f"{name}.txt").write_text(played(golden), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Write the table of files into the README of every directory, from the first line of each file."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
+PARTS = ("src/fairplay", "tests", "benchmarks", "docs", "examples", "tools")  # the directories with READMEs
+SILENT = ("README.md", "__init__.py", "py.typed")
+
+
+def main() -> None:
+    """Write all tables anew."""
+    for readme in readmes():
+        readme.write_text(rewritten(readme), encoding="utf-8")
+
+
+def readmes() -> list[Path]:
+    """The READMEs that hold a table: the root's, and that of every directory."""
+    return [ROOT / "README.md", *(directory / "README.md" for directory in directories())]
+
+
+def directories() -> Iterator[Path]:
+    """Every directory of the parts."""
+    for part in PARTS:
+        yield ROOT / part
+        yield from (path for path in sorted((ROOT / part).rglob("*/")) if shown(path))
+
+
+def rewritten(readme: Path) -> str:
+    """The text of a README with its table as it should be."""
+    text = readme.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise SystemExit(f"{readme.relative_to(ROOT)} has no place for a table: {BEGIN.strip()} {END.strip()}")
+    return f"{before}{BEGIN}{table(readme.parent)}{END}{after}"
+
+
+def table(directory: Path) -> str:
+    """The table of a directory; the root's lists the directories of the whole project."""
+    if directory == ROOT:
+        entries = [path for path in directories() if len(path.relative_to(ROOT).parts) <= 3 and path.name != "fairplay"]
+        rows = [(f"{path.relative_to(ROOT)}/", purpose(path)) for path in entries if path.parent.name != "tests"]
+    else:
+        entries = [path for path in sorted(directory.iterdir()) if path.name not in SILENT and shown(path)]
+        rows = [(path.name + "/" * path.is_dir(), purpose(path)) for path in entries]
+    lines = "".join(f"| [{name}]({link(directory, name)}) | {says} |\n" for name, says in rows)
+    return f"| {'directory' if directory == ROOT else 'file'} | purpose |\n|---|---|\n{lines}"
+
+
+def link(directory: Path, name: str) -> str:
+    """Where an entry leads to."""
+    return name if directory != ROOT else name.rstrip("/")
+
+
+def shown(path: Path) -> bool:
+    """Is this an entry for readers?"""
+    return not path.name.startswith((".", "__pycache__"))
+
+
+def purpose(path: Path) -> str:
+    """What a file or directory is for, in its own words."""
+    if path.is_dir():
+        lines = (path / "README.md").read_text(encoding="utf-8").splitlines()
+        return next(line for line in lines if line and not line.startswith("#"))
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    if path.suffix == ".md":
+        return text.partition("\n")[0].lstrip("# ")
+    return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"
+
+
+if __name__ == "__main__":
+    main()
