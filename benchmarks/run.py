@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fairplay import Event, Journal, Match, Referee
+from fairplay import Event, Game, Journal, Match, Moment, Referee
 from fairplay.core.chance import derive, seed_from
 from fairplay.games import title
 from fairplay.games.fish import Fish
@@ -20,6 +20,7 @@ MEMORY = Path("/dev/shm")  # journals go there if it exists: what a disk costs i
 SMALL = Fish(rows=5, columns=5)
 LARGE = Fish(rows=8, columns=8)
 
+AnyGame = Game[Any, Any, Any]
 Benchmark = Callable[[], int]  # does some work, and says how many moves that was
 
 
@@ -45,9 +46,9 @@ def calls() -> int:
     return 20_000
 
 
-def raw(game: Fish) -> Benchmark:
-    """Random playouts from dealt states, through `actions` and `apply`, without a referee."""
-    states = [game.deal(2, seed_from(f"{number}")) for number in range(40)]
+def raw(game: AnyGame, seats: int) -> Benchmark:
+    """Random legal playouts from dealt states, through `actions` and `apply`, without a referee."""
+    states = [game.deal(seats, seed_from(f"{number}")) for number in range(20)]
     chance = random.Random(1).random
 
     def run() -> int:
@@ -55,18 +56,21 @@ def raw(game: Fish) -> Benchmark:
         for state in states:
             while (seat := game.turn(state)) is not None:
                 options = list(game.actions(game.view(state, seat)))
-                state = game.apply(state, options[int(chance() * len(options))])
+                if options:
+                    state = game.apply(state, options[int(chance() * len(options))])
+                else:
+                    state = game.eject(state, seat, Moment.TURN)
                 moves += 1
         return moves
 
     return run
 
 
-def refereed(game: Fish, record: Journal | None = None) -> Benchmark:
-    """Whole matches: conversation, judgement and events, random house players, one observer."""
-    house = title(game.name).house["random"]
+def refereed(game: AnyGame, player: str, seats: int, record: Journal | None = None) -> Benchmark:
+    """Whole matches: conversation, judgement and events, house players, one observer."""
+    house = title(game.name).house[player]
     seeds = [seed_from(f"{number}") for number in range(20)]
-    tables = [[house.make("", derive(seed, f"seat {seat}")) for seat in range(2)] for seed in seeds]
+    tables = [[house.make("", derive(seed, f"seat {seat}")) for seat in range(seats)] for seed in seeds]
     referee, watcher = Referee(), Watcher()
     referee.subscribe(watcher)
 
@@ -79,7 +83,7 @@ def refereed(game: Fish, record: Journal | None = None) -> Benchmark:
     return run
 
 
-def deal(game: Fish) -> Benchmark:
+def deal(game: AnyGame) -> Benchmark:
     """Deals; a move here is a deal."""
     seeds = [seed_from(f"{number}") for number in range(50)]
 
@@ -113,10 +117,10 @@ def main() -> None:
         figures = measure(
             {
                 "call": calls,
-                "fish.raw": raw(SMALL),
-                "fish.raw.8x8": raw(LARGE),
-                "fish.refereed": refereed(SMALL),
-                "fish.journalled": refereed(SMALL, Journal(directory)),
+                "fish.raw": raw(SMALL, 2),
+                "fish.raw.8x8": raw(LARGE, 2),
+                "fish.refereed": refereed(SMALL, "random", 2),
+                "fish.journalled": refereed(SMALL, "random", 2, Journal(directory)),
                 "fish.deal": deal(SMALL),
             }
         )

@@ -41,18 +41,14 @@ def rewritten(readme: Path) -> str:
 def table(directory: Path) -> str:
     """The table of a directory; the root's lists the directories of the whole project."""
     if directory == ROOT:
-        entries = [path for path in directories() if len(path.relative_to(ROOT).parts) <= 3 and path.name != "fairplay"]
-        rows = [(f"{path.relative_to(ROOT)}/", purpose(path)) for path in entries if path.parent.name != "tests"]
+        package, *others = (ROOT / part for part in PARTS)
+        entries = [*(path for path in sorted(package.iterdir()) if path.is_dir() and shown(path)), *others]
+        rows = [(f"{path.relative_to(ROOT)}/", purpose(path)) for path in entries]
     else:
         entries = [path for path in sorted(directory.iterdir()) if path.name not in SILENT and shown(path)]
         rows = [(path.name + "/" * path.is_dir(), purpose(path)) for path in entries]
-    lines = "".join(f"| [{name}]({link(directory, name)}) | {says} |\n" for name, says in rows)
+    lines = "".join(f"| [{name}]({name}) | {says} |\n" for name, says in rows)
     return f"| {'directory' if directory == ROOT else 'file'} | purpose |\n|---|---|\n{lines}"
-
-
-def link(directory: Path, name: str) -> str:
-    """Where an entry leads to."""
-    return name if directory != ROOT else name.rstrip("/")
 
 
 def shown(path: Path) -> bool:

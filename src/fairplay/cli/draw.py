@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
 from fairplay.games import title
 from fairplay.journal.verify import read_lawful
@@ -17,7 +18,8 @@ def draw(file: str, at: int | None, output: str) -> None:
     """Draw the board of the match in FILE."""
     if not output.endswith(".svg"):
         raise BadRequest(f"{output}: pictures are written as .svg")
-    recorded = read_lawful(file)
+    with about(file):
+        recorded = read_lawful(file)
     match = recorded.at(at)
     picture = title(recorded.opening.game).svg(match.view(None), match.names)
     try:

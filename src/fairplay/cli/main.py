@@ -1,6 +1,5 @@
 """Collect the verbs of the command, and turn errors into one line."""
 
-import os
 import sys
 from typing import NoReturn
 
@@ -10,6 +9,7 @@ from fairplay import __version__
 from fairplay.cli.course import course
 from fairplay.cli.draw import draw
 from fairplay.cli.games import games
+from fairplay.cli.output import silence
 from fairplay.cli.play import play
 from fairplay.cli.players import players
 from fairplay.cli.replay import replay
@@ -44,7 +44,7 @@ for verb in (games, players, play, replay, draw, verify, course):
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3."""
     try:
-        sys.exit(fairplay(standalone_mode=False))
+        sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
     except click.ClickException as error:
@@ -56,8 +56,11 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted", 130)
     except BrokenPipeError:  # whoever read our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         sys.exit(1)
+    except OSError as error:  # of all other files something was said before
+        silence(sys.stdout)
+        fail(f"the output cannot be written: {error.strerror}", 3)
 
 
 def fail(why: str, code: int) -> NoReturn:

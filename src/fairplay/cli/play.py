@@ -3,12 +3,14 @@
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from functools import partial
 from typing import Any
 
 import click
 
+from fairplay.cli.output import teller
 from fairplay.core.chance import SEED_BYTES, derive, is_whole, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event
@@ -70,34 +72,39 @@ def play(
     """
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
+    refuse_unreadable((*players, *parameters, seed or ""))
     rules = game_with(game, settings(parameters))
     shelf = title(game)
     seating = seats_by_age(rules, len(players), numbers(ages))
     labels, addresses = zip(*(split_label(players[index]) for index in seating), strict=True)
     secret = secrets.token_bytes(SEED_BYTES) if seed is None else seed_from(seed)
-    table = [open_player(address, shelf, derive(secret, f"seat {seat}")) for seat, address in enumerate(addresses)]
     guessable = seed is not None and not is_whole(seed)
     journal = None if directory is None else Journal(directory, players=addresses, guessable=guessable)
     notes = Notes(journal)
     referee = Referee()
     if events:
-        referee.subscribe(Feed(show))
+        referee.subscribe(Feed(teller(sys.stdout)))
     elif not quiet:
-        referee.subscribe(Reporter(show, partial(shelf.text, colour=sys.stdout.isatty())))
-    match = referee.run(rules, table, names=distinct(labels), seed=secret, record=notes)
+        referee.subscribe(Reporter(teller(sys.stdout), partial(shelf.text, colour=sys.stdout.isatty())))
+    with redirect_stdout(sys.stderr):  # what players print must not come between the events
+        table = [open_player(address, shelf, derive(secret, f"seat {seat}")) for seat, address in enumerate(addresses)]
+        match = referee.run(rules, table, names=distinct(labels), seed=secret, record=notes)
     if quiet:
         click.echo("\n".join(outcome(match.result, match.names)))
     if not events:
         for seat, said in notes.evidence:
-            click.echo(f"    {printable(match.names[seat], 40)} said: {printable(said, 600)}")
+            click.echo(f"    {printable(match.names[seat], 40)}: {printable(said, 600)}")
         if journal is not None:
             click.echo(f"journal: {journal.path}")
 
 
-def show(text: str) -> None:
-    """Write to standard output at once, so that whoever follows is never behind."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+def refuse_unreadable(texts: Iterable[str]) -> None:
+    """Take nothing that is not UTF-8, for no journal could hold it."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise BadRequest(f"{text!r} is no text in UTF-8") from None
 
 
 def settings(parameters: Sequence[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from functools import partial
 
 import click
 
+from fairplay.cli.output import about
 from fairplay.core.events import Ended, Started
 from fairplay.games import title
 from fairplay.journal.verify import read_lawful
@@ -16,12 +17,13 @@ from fairplay.observers.reporter import Reporter, in_words
 @click.option("--at", type=int, metavar="N", help="Only the board after N facts.")
 def replay(file: str, at: int | None) -> None:
     """Show the match in FILE again."""
-    recorded = read_lawful(file)
+    with about(file):
+        recorded = read_lawful(file)
     draw = partial(title(recorded.opening.game).text, colour=sys.stdout.isatty())
     if at is not None:
         match = recorded.at(at)
         for fact in recorded.facts[:at][-1:]:
-            click.echo("\n".join(in_words(fact, match.names)))
+            click.echo("\n".join([*in_words(fact, match.names), ""]))
         click.echo(draw(match.view(None), match.names))
         return
     match = recorded.at(0)

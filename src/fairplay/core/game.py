@@ -1,11 +1,13 @@
 """Say what the rules of a game must answer."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_type_hints
 
 import msgspec
+
+from fairplay.core.errors import BadRequest
 
 State = TypeVar("State")
 View = TypeVar("View")
@@ -47,6 +49,35 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
     seats: ClassVar[range]  # how many may sit down
     youngest_first: ClassVar[bool]  # the seating, where ages are known
     action: ClassVar[Any]  # the type of its actions, for decoders
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters in plain JSON, for journals and event streams."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @classmethod
+    def with_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The game with these parameters; numbers may be given as text. Raises BadRequest if it makes no sense."""
+        known = [field.name for field in msgspec.structs.fields(cls)]
+        for parameter in parameters:
+            if parameter not in known:
+                raise BadRequest(f"{cls.name} has no parameter {parameter!r}; it has {', '.join(known)}")
+        for parameter, value in parameters.items():
+            try:
+                msgspec.convert({parameter: value}, cls, strict=False)
+            except (msgspec.ValidationError, UnicodeError):
+                about = cls.about_parameters()[parameter]
+                raise BadRequest(
+                    f"{cls.name} cannot be played with {parameter}={value} ({parameter}: {about})"
+                ) from None
+        return msgspec.convert(dict(parameters), cls, strict=False)
+
+    @classmethod
+    def about_parameters(cls) -> dict[str, str]:
+        """What each parameter means: the descriptions in their types."""
+        hints = get_type_hints(cls, include_extras=True)
+        metas = {field.name: getattr(hints[field.name], "__metadata__", ()) for field in msgspec.structs.fields(cls)}
+        return {name: meta[-1].description or "" if meta else "" for name, meta in metas.items()}
 
     @abstractmethod
     def deal(self, seats: int, seed: bytes) -> State:

@@ -5,8 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from fairplay.core.events import Ejected, Event, Result
-from fairplay.core.game import Seat
+from fairplay.core.events import Ejected, Event
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
 
@@ -29,19 +28,14 @@ class HousePlayer(msgspec.Struct, frozen=True):
 
 
 class Player(Protocol):
-    """Who sits at the table. Whatever it raises or returns, it hurts only itself."""
+    """Who sits at the table. Whatever it raises or returns, it hurts only itself.
 
-    def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
-        """The match begins."""
+    It may have more methods, which return nothing: start(seat, names, view) when the match begins, tell(news) for what
+    only it is told, and end(result) when the match is over.
+    """
 
     def take_turn(self, view: Any) -> Any:
         """Answer with an action."""
-
-    def tell(self, news: Any) -> None:
-        """Something that only you are told."""
-
-    def end(self, result: Result) -> None:
-        """The match is over."""
 
 
 class Observer(Protocol):

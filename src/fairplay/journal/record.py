@@ -4,9 +4,10 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -108,7 +109,7 @@ class Journal:
                 name,
                 match.game.name,
                 match.game.version,
-                msgspec.to_builtins(match.game),
+                match.game.parameters(),
                 match.names,
                 self._players,
                 None if seed is None else seed.hex(),
@@ -135,9 +136,12 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file; a match that did not end stays unfinished."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        file, self._file = self._file, -1
+        try:
+            if file >= 0:
+                os.close(file)
+        except OSError as error:
+            raise HostFault(f"the journal {self.path} cannot be written: {error.strerror}") from error
 
     def _append(self, line: Line) -> None:
         body = encode(line)[:-1]  # without its closing brace
@@ -146,10 +150,16 @@ class Journal:
         try:
             written = os.write(self._file, sealed)
         except OSError as error:
-            raise HostFault(f"the journal {self.path} cannot be written: {error.strerror}") from error
+            self._give_up(error.strerror)
         if written < len(sealed):
-            raise HostFault(f"the journal {self.path} cannot be written: only {written} of {len(sealed)} bytes were")
+            self._give_up(f"only {written} of {len(sealed)} bytes were")
         self._seq += 1
+
+    def _give_up(self, why: str | None) -> NoReturn:
+        """Stop for good: nothing may follow a torn line."""
+        with suppress(HostFault):
+            self.close()
+        raise HostFault(f"the journal {self.path} cannot be written: {why}")
 
 
 def created(path: Path) -> int:

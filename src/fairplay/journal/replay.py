@@ -24,6 +24,7 @@ class Recorded(msgspec.Struct, frozen=True):
     opening: Opening
     entries: tuple[Entry, ...]
     closing: Closing | None  # None: the match is unfinished
+    game: Game[Any, Any, Any]
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -34,28 +35,31 @@ class Recorded(msgspec.Struct, frozen=True):
         """The match after so many facts; after all of them if not said."""
         if facts is not None and not 0 <= facts <= len(self.entries):
             raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
-        return replay(self.opening, self.facts[:facts])
+        return replay(self.opening, self.facts[:facts], self.game)
 
 
-def read(path: Path | str) -> Recorded:
-    """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place."""
+def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
+    """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place.
+
+    The game is made from the opening, or is handed over by whoever has the rules that were played by.
+    """
     try:
         lines = Path(path).read_bytes().splitlines(keepends=True)
-    except OSError as error:
-        raise BadJournal(0, f"{path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+        raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
     if not lines:
-        raise BadJournal(0, f"{path} is empty")
+        raise BadJournal(0, "the file is empty")
     opening, *rest = chained(lines)
     if not isinstance(opening, Opening):
         raise BadJournal(1, "a journal begins with its opening")
-    game = game_of(opening)
+    game = game_of(opening, game)
     closing = rest.pop() if rest and isinstance(rest[-1], Closing) else None
     entries = []
     for line in rest:
         if not isinstance(line, Entry):
             raise BadJournal(line.seq + 1, "only facts can stand between the opening and the result")
         entries.append(with_actions(line, game))
-    return Recorded(opening, tuple(entries), closing if isinstance(closing, Closing) else None)
+    return Recorded(opening, tuple(entries), closing if isinstance(closing, Closing) else None, game)
 
 
 def chained(lines: Iterable[bytes]) -> Iterator[Line]:
@@ -80,14 +84,17 @@ def chained(lines: Iterable[bytes]) -> Iterator[Line]:
         yield value
 
 
-def game_of(opening: Opening) -> Game[Any, Any, Any]:
-    """The game that an opening names, if these are its rules."""
+def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
+    """The game that an opening names, if these are its rules; also if it was handed over."""
     if opening.format != FORMAT:
         raise BadJournal(1, f"this is format {opening.format}, and only format {FORMAT} is known")
-    try:
-        game = game_with(opening.game, opening.parameters)
-    except BadRequest as error:
-        raise BadJournal(1, str(error)) from None
+    if game is None:
+        try:
+            game = game_with(opening.game, opening.parameters)
+        except BadRequest as error:
+            raise BadJournal(1, str(error)) from None
+    elif (game.name, game.parameters()) != (opening.game, opening.parameters):
+        raise BadJournal(1, f"this is not the game that was played: {opening.game} with {opening.parameters}")
     if opening.rules != game.version:
         raise BadJournal(1, f"played by version {opening.rules} of {game.name}'s rules; these are {game.version}")
     return game
@@ -106,9 +113,9 @@ def with_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
     return msgspec.structs.replace(entry, fact=fact, answer=refused)
 
 
-def begin(opening: Opening) -> Match[Any, Any, Any]:
-    """The match as it was before anything happened."""
-    game, seats = game_of(opening), len(opening.names)
+def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
+    """The match as it was before anything happened; the game is made from the opening, unless it was read with it."""
+    game, seats = game_of(opening) if game is None else game, len(opening.names)
     if seats not in game.seats:
         raise BadJournal(1, f"{game.name} is not for {seats} players")
     try:
@@ -123,9 +130,9 @@ def begin(opening: Opening) -> Match[Any, Any, Any]:
     return Match(game, state, opening.names)
 
 
-def replay(opening: Opening, facts: Iterable[Fact]) -> Match[Any, Any, Any]:
+def replay(opening: Opening, facts: Iterable[Fact], game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
     """The match after these facts; trusts that they are lawful."""
-    match = begin(opening)
+    match = begin(opening, game)
     for fact in facts:
         match = match.after(fact)
     return match

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fairplay.core.errors import BadJournal
+from fairplay.core.errors import BadJournal, HostFault
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Started
 from fairplay.core.game import Moment
 from fairplay.core.match import Match
@@ -60,15 +60,16 @@ def verify(recorded: Recorded) -> Match[Any, Any, Any]:
         match entry.fact:
             case Acted(_, action) if isinstance(call.message, TakeTurn):
                 return Answered(action)
-            case Ejected(fault=Fault.ILLEGAL) if isinstance(call.message, TakeTurn):
-                return Answered(entry.answer)
+            case Ejected(fault=Fault.ILLEGAL):  # nothing but an action can be
+                if isinstance(call.message, TakeTurn):
+                    return Answered(entry.answer)
             case Ejected(seat, fault, moment, why) if (seat, moment) == (call.seat, MOMENTS[type(call.message)]):
                 return Failed(fault, why)
         if isinstance(call.message, TakeTurn):
             raise BadJournal(position + 2, f"this cannot happen on the turn of seat {call.seat}")
         return Answered(None)
 
-    script = conversation(begin(recorded.opening), announce)
+    script = conversation(begin(recorded.opening, recorded.game), announce)
     try:
         request = next(script)
         while True:
@@ -76,6 +77,10 @@ def verify(recorded: Recorded) -> Match[Any, Any, Any]:
     except StopIteration as end:
         final: AnyMatch = end.value
         return final
+    except HostFault as fault:  # what the host had handed over ran out, then as now
+        if position == len(entries) and recorded.closing is None:
+            raise Unfinished(position) from None
+        raise BadJournal(position + 2, f"nobody could go on here: {fault}") from None
 
 
 def read_lawful(path: Path | str) -> Recorded:

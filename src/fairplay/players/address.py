@@ -62,14 +62,16 @@ def from_module(address: str) -> AnyPlayer:
 def from_file(address: str) -> AnyPlayer:
     """The player in a file."""
     path = Path(address)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"player:{path}", path)  # no other module is called like that
     if not path.is_file() or spec is None or spec.loader is None:
         raise BadRequest(f"there is no Python file {address}")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look for it there
     loader = spec.loader
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))  # for what the file imports from beside it
     loaded(address, lambda: loader.exec_module(module))
     for name in NAMES_IN_FILE:
-        if hasattr(module, name):
+        if getattr(module, name, Player) is not Player:  # which a file may import for its types
             return seated(address, getattr(module, name))
     raise BadRequest(f"{address} defines no player: neither a class Player nor a function take_turn")
 
@@ -86,5 +88,10 @@ def loaded(address: str, load: Any) -> ModuleType | Any:
     """What a player's own code makes when it is loaded; whatever it raises, the address is to blame."""
     try:
         return load()
-    except Exception as error:
-        raise BadRequest(f"{address} cannot be loaded: {describe(error)[1]}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() too
+        why = describe(error)[1]
+        if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is
+            why = f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
+        raise BadRequest(f"{address} cannot be loaded: {why}") from None

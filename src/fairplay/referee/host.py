@@ -73,7 +73,11 @@ class Referee:
         labels = distinct([f"player-{n + 1}" for n in range(len(players))] if names is None else names)
         if len(labels) != len(players):
             raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
+        if any(0xD800 <= ord(sign) < 0xE000 for label in labels for sign in label):
+            raise BadRequest("a name holds half a character, which cannot be written down")
         seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
+        if len(seed) != SEED_BYTES:
+            raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
         match = Match(game, game.deal(len(players), seed), tuple(labels[index] for index in seating))
         clock = no_clock if record is None else record.clock
         table = [Local(players[index], game, clock) for index in seating]

@@ -13,6 +13,7 @@ from fairplay.core.roles import Player, Strategy
 
 MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
+NO_ACTION = "the answer is not an action of this game"
 encode = msgspec.json.Encoder().encode
 
 
@@ -55,8 +56,10 @@ class Local:
             return Answered(self._decode(encode(value)), took)
         except KeyboardInterrupt:
             raise
+        except msgspec.ValidationError as error:
+            return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {error}"[:MOST_EVIDENCE])
         except BaseException as error:  # whatever a foreign object does while it is taken apart
-            return Failed(Fault.MALFORMED, "the answer is not an action of this game", took, describe(error)[1])
+            return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {describe(error)[1]}")
 
     def close(self, ejected: Ejected | None) -> None:
         """Nothing has to be cut."""

@@ -6,9 +6,9 @@ from typing import Any
 from fairplay.core.chance import Lots, seed_from
 from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
-from fairplay.testing.laws import DEAR, LAWS, Law, Trial, under, views_hide_what_they_must
+from fairplay.testing.laws import DEAR, LAWS, Law, Trial, views_hide_what_they_must
 from fairplay.testing.mutants import strangers
-from fairplay.testing.playouts import AnyMatch, Sampling, Spot, playout
+from fairplay.testing.playouts import AnyMatch, Sampling, Spot, playout, under
 
 SEEDS = tuple(seed_from(f"conformance {number}") for number in range(3))
 
@@ -36,7 +36,7 @@ def check_game(
     sampling = Sampling(Lots(seed_from("sampling")), turns, breadth)
     playouts = [
         *(dealt(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
-        *(continued(match, number, sampling) for number, match in enumerate(given, 1)),
+        *(playout(match, sampling, f"given match {number}") for number, match in enumerate(given, 1)),
     ]
     trial = Trial(
         sampling, pieces, reshuffle, strangers(game, [spot for spots in playouts for spot in spots], sampling)
@@ -53,16 +53,9 @@ def check_game(
 def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Spot]:
     """A random match from a seed."""
     label = f"seed {seed.hex()}"
-    with under(f"every match comes to its end: {{}} ({label}, {seats} seats)"):
+    with under(f"a match can be dealt: {{}} ({label}, {seats} seats)"):
         match: AnyMatch = Match(game, game.deal(seats, seed), tuple(f"player-{seat}" for seat in range(seats)))
-        return playout(match, sampling, label, seed)
-
-
-def continued(match: AnyMatch, number: int, sampling: Sampling) -> list[Spot]:
-    """A random match from where a given one stands."""
-    label = f"given match {number}"
-    with under(f"every match comes to its end: {{}} ({label})"):
-        return playout(match, sampling, label)
+    return playout(match, sampling, label, seed)
 
 
 def some(spots: Sequence[Spot], points: int, lots: Lots) -> list[Spot]:

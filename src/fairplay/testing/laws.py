@@ -1,7 +1,6 @@
 """State the laws of a game one by one, each as a function that raises AssertionError where it is broken."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -12,7 +11,7 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.testing.playouts import AnyMatch, Sampling, Spot, packed, play_on, ways_out
+from fairplay.testing.playouts import AnyMatch, Sampling, Spot, packed, play_on, under, ways_out
 
 JUNK: tuple[Any, ...] = (None, True, 7, "junk", [], {}, [[1, 2]], {"junk": 1})  # neither a state nor a view
 
@@ -265,17 +264,6 @@ def through_json(value: Any) -> Any:
 def said(ejected: Ejected) -> str:
     """An ejection in words."""
     return f"seat {ejected.seat} was ejected at the {ejected.moment.value}"
-
-
-@contextmanager
-def under(heading: str) -> Iterator[None]:
-    """Whatever goes wrong here is a broken law, and is put into this heading."""
-    try:
-        yield
-    except AssertionError as broken:
-        raise AssertionError(heading.format(broken)) from broken
-    except Exception as error:
-        raise AssertionError(heading.format(f"{type(error).__name__}: {error}")) from error
 
 
 def hold(truth: bool, why: str) -> None:

@@ -1,6 +1,7 @@
 """Play matches at random, so that laws can be tried at every spot of them."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -35,25 +36,32 @@ class Sampling(msgspec.Struct, frozen=True):
 
 def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None = None) -> list[Spot]:
     """Every spot of a match that is played at random from here to its end."""
-    spots = [Spot(match, packed(match), where(label, match, 0), seed=seed)]
+    spots: list[Spot] = []
     acts = 0
-    for fact, after in play_on(match, sampling):
-        acts += isinstance(fact, Acted)
-        spots.append(Spot(after, packed(after), where(label, after, acts), match, fact))
-        match = after
-    return spots
+    story = play_on(match, sampling)
+    while True:
+        with under(f"every match comes to its end: {{}} ({where(label, match, acts)})"):
+            if not spots:
+                spots.append(Spot(match, packed(match), where(label, match, acts), seed=seed))
+            fact, after = next(story, (None, match))
+            if fact is None:
+                return spots
+            acts += isinstance(fact, Acted)
+            spots.append(Spot(after, packed(after), where(label, after, acts), match, fact))
+            match = after
 
 
 def play_on(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, AnyMatch]]:
     """What happens next, and the match after it, again and again until the game is over."""
-    for _ in range(sampling.turns + 1):
+    for _ in range(sampling.turns):
         seat = match.turn
         if seat is None:
             return
         fact = next_fact(match, seat, sampling)
         match = match.after(fact)
         yield fact, match
-    raise AssertionError(f"the game is not over after {sampling.turns} turns")
+    if match.turn is not None:
+        raise AssertionError(f"the game is not over after {sampling.turns} turns")
 
 
 def next_fact(match: AnyMatch, seat: Seat, sampling: Sampling) -> Fact:
@@ -82,3 +90,14 @@ def where(label: str, match: AnyMatch, acts: int) -> str:
     """A spot in words: what led there, and how to get there again."""
     ejections = f" and {len(match.ejected)} ejected" if match.ejected else ""
     return f"{label}, {len(match.names)} seats, after {acts} actions{ejections}"
+
+
+@contextmanager
+def under(heading: str) -> Iterator[None]:
+    """Whatever goes wrong here is a broken law, and is put into this heading."""
+    try:
+        yield
+    except AssertionError as broken:
+        raise AssertionError(heading.format(broken)) from broken
+    except Exception as error:
+        raise AssertionError(heading.format(f"{type(error).__name__}: {error}")) from error

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, compress
+from typing import Any
 
 from fairplay.games.fish.actions import Move, Place
 from fairplay.games.fish.pieces import Position
@@ -32,6 +33,9 @@ class Grid:
         self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)
         self._rays: list[dict[int, Rays]] = [{} for _ in self.positions]  # by cell and its free neighbours
         self._paths: dict[int, dict[int, int]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return grid, (self.rows, self.columns)  # so that a copy from another process is the same grid again
 
     def cell(self, position: Position) -> int | None:
         """The number of the cell at this position; None: off the board."""
@@ -122,4 +126,7 @@ def _paths(lines: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
             yield cell, mask
 
 
-grid = cache(Grid)  # one for each size of board
+@cache
+def grid(rows: int, columns: int) -> Grid:
+    """The grid of this size; there is only one."""
+    return Grid(rows, columns)

@@ -1,23 +1,14 @@
 """Draw what a seat sees of Fish, as SVG and as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
-from math import ceil, sqrt
-from typing import NamedTuple
+from math import sqrt
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.pieces import MOST_FISH
 from fairplay.games.fish.state import Stage, State, View
-from fairplay.render.svg import box, circle, document, element, fade, group, path, polygon, use, words
-from fairplay.render.text import breadth, dye, pad, printable
-
-
-class Look(NamedTuple):
-    """What a colour looks like."""
-
-    letter: str
-    code: str  # on a terminal, be it dark or light
-    paint: str  # in a picture
-
+from fairplay.render.panel import Board, Header, Look, Player, Skin, named, picture, roster
+from fairplay.render.svg import circle, element, fade, group, path, polygon, use, words
+from fairplay.render.text import dye
 
 LOOKS = {
     "red": Look("R", "97;41", "#dc3340"),
@@ -26,24 +17,15 @@ LOOKS = {
     "black": Look("K", "97;40", "#23272e"),
 }
 UNKNOWN = Look("?", "7", "#8d99a6")
-LONGEST_NAME = 24
 
 # The measures of the picture. A tile's centre is at (column * ACROSS, row * DOWN), in odd rows half of ACROSS further.
 SIDE = 40.0
 ACROSS = 3 * SIDE
 DOWN = sqrt(3) / 2 * SIDE
-EDGE = 40.0  # around the board, with room for the labels
-HEADER = 46.0
-CARD = 66.0  # the height of a player's card
-CARD_WIDTHS = (196.0, 360.0)
-GAP = 12.0
-CORNER = 14.0
-PANEL = 1500.0  # a picture wider than this has a larger panel, to be read from further away
 
 INK = "#17324a"
-GOLD = "#ffd166"
 PALE = "#cfe8f5"
-LETTERING = {"font_family": "sans-serif", "fill": "#fff"}
+SKIN = Skin(ground="url(#sea)", panel="#0b2f4c", letters="#fff", pale=PALE, faint="#a9d3ea", gold="#ffd166")
 SEA = ("#2f86b5", "#124a72")
 FREE = {  # where the fish are on a tile
     1: ((0, 0),),
@@ -63,44 +45,52 @@ TAKEN = {  # and where, at half their size, when a penguin stands there
 
 def svg(view: View, names: Sequence[str] = ()) -> str:
     """A picture of the board and the players, as a document of its own."""
-    state = view.state
+    state, players = view.state, _players(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns
-    board_width = (columns - 1) * ACROSS + (ACROSS / 2 if rows > 1 else 0) + 2 * SIDE
-    board_height = (rows + 1) * DOWN
-    width = max(board_width + 2 * EDGE, CARD_WIDTHS[0] * 2 + GAP * 3)
-    scale = max(1.0, width / PANEL)
-    panel, panel_height = _panel(state, names, width / scale)
-    height = HEADER * scale + board_height + EDGE + panel_height * scale
-    said = ", ".join(f"{_name(state, names, seat)} {score}" for seat, score in enumerate(state.scores))
-    board_at = f"translate({(width - board_width) / 2 + SIDE:.2f} {HEADER * scale + EDGE / 2 + DOWN:.2f})"
-    panel_at = f"translate(0 {height - panel_height * scale:.2f}) scale({scale:.3f})"
-    return document(
-        width,
-        height,
-        _definitions(),
-        [
-            box(0, 0, width, height, rx=CORNER * scale, fill="url(#sea)"),
-            group(_header(state, width / scale), transform=f"scale({scale:.3f})", **LETTERING),
-            group([*_tiles(state), *_penguins(state), *_labels(state)], id="board", transform=board_at),
-            group(panel, transform=panel_at, **LETTERING),
-        ],
+    board = Board(
+        [*_tiles(state), *_penguins(state), *_labels(state)],
+        width=(columns - 1) * ACROSS + (ACROSS / 2 if rows > 1 else 0) + 2 * SIDE,
+        height=(rows + 1) * DOWN,
+        origin=(SIDE, DOWN),
+    )
+    icon = use("fish", 0, 0, transform="translate(30 24) scale(1.3)")
+    said = ", ".join(f"{player.called} {player.score}" for player in players)
+    return picture(
+        board,
+        players,
+        [(use("ice", 0, 0), use("penguin", 0, 12, color=player.look.paint)) for player in players],
+        header=Header(icon, "Fish", [stage.value for stage in Stage], list(Stage).index(state.stage)),
+        skin=SKIN,
+        definitions=_definitions(),
         label=f"Fish, {state.stage.value}: {said}",
+        unit="body",
     )
 
 
 def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
     """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else."""
     state = view.state
-    lines = [*_text_board(state, colour=colour), "", *_text_players(state, names, colour=colour)]
+    lines = [*_text_board(state, colour=colour), "", *roster(_players(state, names), colour=colour)]
     return "\n".join(lines).rstrip("\n")
 
 
-def _name(state: State, names: Sequence[str], seat: Seat) -> str:
-    return printable(names[seat] if _is_named(names, seat) else state.colours[seat], LONGEST_NAME)
-
-
-def _is_named(names: Sequence[str], seat: Seat) -> bool:
-    return seat < len(names) and bool(names[seat].strip())
+def _players(state: State, names: Sequence[str]) -> list[Player]:
+    players = []
+    for seat, score in enumerate(state.scores):
+        mark = _mark(state, seat)
+        out = seat not in state.order
+        player = Player(
+            _look(state, seat),
+            state.colours[seat],
+            named(names, seat),
+            mark,
+            lit=bool(mark) and not out,
+            out=out,
+            facts=f"{score:4} fish",
+            score=str(score),
+        )
+        players.append(player)
+    return players
 
 
 def _mark(state: State, seat: Seat) -> str:
@@ -205,53 +195,6 @@ def _labels(state: State) -> Iterator[str]:
     yield group([*left, *top], fill=PALE, font_family="sans-serif", font_size=11.0, text_anchor="middle")
 
 
-def _header(state: State, width: float) -> Iterator[str]:
-    yield use("fish", 0, 0, transform="translate(30 24) scale(1.3)")
-    yield words(52, 30, "Fish", font_size=19.0, font_weight="bold")
-    now = {"fill": "#fff", "font_weight": "bold"}
-    stages = " · ".join(element("tspan", stage.value, **(now if stage is state.stage else {})) for stage in Stage)
-    yield element("text", stages, x=width - 20, y=29.0, fill="#a9d3ea", font_size=14.0, text_anchor="end")
-
-
-def _panel(state: State, names: Sequence[str], width: float) -> tuple[list[str], float]:
-    """A card for each seat, in as many lines as they need, and the height of it all."""
-    seats = len(state.scores)
-    if not seats:
-        return [], 0.0
-    least, most = CARD_WIDTHS
-    inside = width - GAP  # a card and the gap beside it, as often as they fit
-    lines = ceil(seats / max(1, inside // (least + GAP)))
-    across = ceil(seats / lines)
-    pitch = min(most + GAP, inside / across)
-    left = (width - across * pitch + GAP) / 2
-    height = lines * (CARD + GAP) + GAP
-    panel = [box(0, 0, width, height, rx=CORNER, fill="#0b2f4c", opacity=0.4)]
-    for seat in range(seats):
-        line, place = divmod(seat, across)
-        at = f"translate({left + place * pitch:.2f} {GAP + line * (CARD + GAP):.2f})"
-        panel.append(group(_card(state, names, seat, pitch - GAP), transform=at))
-    return panel, height
-
-
-def _card(state: State, names: Sequence[str], seat: Seat, width: float) -> Iterator[str]:
-    mark, colour, score = _mark(state, seat), state.colours[seat], str(state.scores[seat])
-    out, lit = mark == "ejected", mark not in ("", "ejected")
-    room = max(20.0, width - len(score) * 15 - 112)  # for the name
-    name = printable(_name(state, names, seat), max(2, int(room / 11)))
-    said = [printable(colour, LONGEST_NAME), mark] if _is_named(names, seat) else [mark]
-    yield box(0, 0, width, CARD, rx=10.0, fill="#fff", fill_opacity=0.22 if lit else 0.1)
-    if lit:
-        yield box(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=GOLD, stroke_width=2.0)
-    figure = use("ice", 0, 0), use("penguin", 0, 12, color=_look(state, seat).paint)
-    yield element("g", *figure, transform=f"translate(35 {CARD / 2 - 1:.2f}) scale(.68)", opacity=0.4 if out else 1.0)
-    yield element("clipPath", box(66, 0, room, CARD), id=f"name{seat}")
-    strike = {"text_decoration": "line-through"} if out else {}
-    yield words(66, 29, name, font_size=16.0, font_weight="bold", clip_path=f"url(#name{seat})", **strike)
-    yield words(66, 50, " · ".join(filter(None, said)), font_size=12.0, fill=GOLD if lit else PALE)
-    yield words(width - 38, 31, score, font_size=22.0, font_weight="bold", text_anchor="end")
-    yield element("use", href="#body", transform=f"translate({width - 22:.2f} 23.5)")
-
-
 # The picture for a terminal: a tile is two lines high, and its fish are on the line with the number of its row.
 
 
@@ -280,13 +223,3 @@ def _text_board(state: State, *, colour: bool) -> Iterator[str]:
 
 def _put(line: list[str], at: int, signs: str) -> None:
     line[at : at + len(signs)] = signs
-
-
-def _text_players(state: State, names: Sequence[str], *, colour: bool) -> Iterator[str]:
-    said = [_name(state, names, seat) for seat in range(len(state.scores))]
-    widest = max(map(breadth, said), default=0)
-    for seat, score in enumerate(state.scores):
-        look = _look(state, seat)
-        badge = dye(f" {look.letter} ", look.code) if colour else f" {look.letter} "
-        called = printable(state.colours[seat], LONGEST_NAME)
-        yield f"{badge} {called:5}  {pad(said[seat], widest)} {score:4} fish  {_mark(state, seat)}".rstrip()

@@ -15,7 +15,7 @@ EXAMPLES: Mapping[str, State] = {
         stage=Stage.PLACING,
         each=3,
     ),
-    # Red can move in every direction; a hole cuts the way to the south short, white the way to the south-east.
+    # Red can move in all six directions, south-east only one step: white is in the way.
     "star": state_of(
         [[1, 2, 3], [2, 3, 1], [1, 4, 2], [3, 1, 5], [2, 2, 2], [1, 3, 2], [4, 0, 1], [2, 2, 2]],
         [[(3, 1)], [(5, 2)]],

@@ -68,6 +68,8 @@ def state_on(page: Sheet) -> State:
         raise BadRequest("not a position of Fish: penguins have to stand on tiles, one on each")
     if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order):
         raise BadRequest("not a position of Fish: the order has to name seats, each at most once")
+    if page.seat is not None and page.seat not in seats:
+        raise BadRequest(f"not a position of Fish: nobody has seat {page.seat}")
     return state_of(
         page.board,
         [player.penguins for player in page.players],

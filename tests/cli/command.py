@@ -1,0 +1,114 @@
+"""Run the command as its users do, in this process for speed or in one of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from fairplay.cli.main import main
+from tests.journal.journals import plain, sealed
+
+SCRIPT = Path(sys.executable).parent / "fairplay"
+SMALL = ("--set", "rows=4", "--set", "columns=4")
+
+GOOD = """
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    return next(Fish().actions(view))
+"""
+
+
+class Done(NamedTuple):
+    """What a user sees of a command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def fairplay(*arguments: str) -> Done:
+    """Run it in this process."""
+    out, err, code = StringIO(), StringIO(), 0
+    with patch.object(sys, "argv", ["fairplay", *arguments]), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def script(*arguments: str, environment: Mapping[str, str] | None = None, **options: Any) -> Done:
+    """Run the installed script in a process of its own."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    env = {**os.environ, **(environment or {})}
+    done = subprocess.run([SCRIPT, *arguments], text=True, env=env, check=False, **streams)
+    return Done(done.returncode, done.stdout or "", done.stderr or "")
+
+
+def refusal(done: Done, code: int = 2) -> str:
+    """The one line with which a command is refused, and nothing else."""
+    assert (done.code, done.out) == (code, ""), done
+    assert done.err.startswith("fairplay: ")
+    assert done.err.endswith("\n")
+    line = done.err.removeprefix("fairplay: ").removesuffix("\n")
+    assert line
+    assert line.isprintable()
+    return line
+
+
+def journal(directory: Path, *arguments: str) -> Path:
+    """A recorded match: greedy against random on a small board, if nothing else is said."""
+    known = set(directory.glob("*.jsonl"))
+    done = fairplay("play", "fish", *(arguments or ("ann=greedy", "bob=random")), *SMALL, "--journal", str(directory))
+    assert done.code == 0, done
+    (path,) = set(directory.glob("*.jsonl")) - known
+    return path
+
+
+def spoil(path: Path, how: str) -> Path:
+    """A journal that is not as it should be; the line to be named is the third where it can be."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    match how:
+        case "unfinished":
+            path.write_bytes(b"".join(lines[:6]))
+        case "edited":
+            path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"[", b"[ ", 1), *lines[3:]]))
+        case "a line is missing":
+            path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+        case "torn":
+            path.write_bytes(b"".join([*lines[:2], lines[2][:50]]))
+        case "binary":
+            path.write_bytes(bytes(range(256)) * 100)
+        case "empty":
+            path.write_bytes(b"")
+        case "missing":
+            path.unlink()
+        case "a directory":
+            path.unlink()
+            path.mkdir()
+    return path
+
+
+def forged(path: Path) -> Path:
+    """A journal whose chain is whole, but on line 4 a penguin is put where one stands already."""
+    lines = plain(path)
+    lines[3]["fact"]["action"]["at"] = lines[1]["fact"]["action"]["at"]
+    path.write_bytes(sealed(lines))
+    return path
+
+
+BROKEN = {
+    "edited": "{path}: line 3: the hash does not fit: this line or the one before was changed",
+    "a line is missing": "{path}: line 3: this line says it is number 3, but it is number 2",
+    "torn": "{path}: line 3: this is no whole line of a journal",
+    "binary": "{path}: line 1: this is no whole line of a journal",
+    "empty": "{path}: the file is empty",
+    "missing": "{path}: cannot be read: No such file or directory",
+    "a directory": "{path}: cannot be read: Is a directory",
+}

@@ -1,0 +1,114 @@
+"""Try out what a newcomer asks first: help, the games, the players."""
+
+import re
+from importlib.metadata import version
+from itertools import takewhile
+
+import pytest
+
+from tests.cli.command import Done, fairplay, refusal, script
+
+VERBS = ["games", "players", "play", "replay", "draw", "verify", "course"]
+
+
+def entry(game: str, listing: str) -> list[str]:
+    """The lines about one game: its title, and what is indented below."""
+    lines = listing.splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith(f"{game}:"))
+    return [lines[start], *takewhile(lambda line: line.startswith(" "), lines[start + 1 :])]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_help_lists_the_verbs_in_the_order_in_which_they_are_needed(arguments: tuple[str, ...]) -> None:
+    done = fairplay(*arguments)
+
+    commands = done.out.partition("Commands:\n")[2]
+    assert (done.code, done.err) == (0, "")
+    assert "fairplay play fish random greedy" in done.out
+    assert re.findall(r"^  (\w+)", commands, re.MULTILINE) == VERBS
+
+
+def test_no_line_of_the_list_of_verbs_is_cut_short() -> None:
+    assert "..." not in fairplay("--help").out.partition("Commands:\n")[2]
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_its_help(verb: str, option: str) -> None:
+    done = fairplay(verb, option)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: fairplay {verb} ")
+    assert "Show this message and exit." in done.out
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert fairplay("--version") == Done(0, f"fairplay, version {version('fairplay')}\n", "")
+
+
+def test_the_script_is_the_same_command() -> None:
+    assert script("--help") == fairplay("--help")
+
+
+def test_games_lists_every_parameter_with_its_default() -> None:
+    done = fairplay("games")
+
+    title, *parameters = entry("fish", done.out)
+    assert (done.code, done.err) == (0, "")
+    assert title == "fish: Penguins collect fish on ice that melts behind them. 2 to 4 players."
+    assert [line.split()[:2] for line in parameters] == [
+        ["--set", "rows=8"],
+        ["--set", "columns=8"],
+        ["--set", "fish=random"],
+        ["--set", "holes=0"],
+        ["--set", "colours=fixed"],
+        ["--set", "cramped=False"],
+    ]
+    assert all(len(line.split()) > 2 for line in parameters)  # each says what it is for
+
+
+def test_what_games_lists_can_be_set() -> None:
+    _, *parameters = entry("fish", fairplay("games").out)
+    settings = [word for line in parameters for word in line.split()[:2]]
+
+    assert fairplay("play", "fish", "random", "random", "--quiet", *settings).code == 0
+
+
+def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
+    done = fairplay("players", "fish")
+
+    names = [line.split()[0] for line in done.out.splitlines()]
+    assert names == ["random", "greedy", "lookahead", "./my_bot.py", "py:module:Name", "NAME=PLAYER"]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_whoever_is_listed_can_play(number: int) -> None:
+    name = fairplay("players", "fish").out.splitlines()[number].split()[0]
+
+    assert fairplay("play", "fish", name, "random", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("fly",), "No such command 'fly'."),
+        (("--fly",), "No such option '--fly'."),
+        (("games", "fish"), "unexpected extra argument"),
+        (("games", "--all"), "No such option '--all'."),
+        (("players",), "Missing argument 'GAME'."),
+        (("players", "chess"), "there is no game 'chess'; there is "),
+        (("players", "fish", "q"), "unexpected extra argument"),
+        (("play", "\x1b[2J\n"), "Missing argument"),
+        (("players", "\x1b[2J\n"), "there is no game"),
+        (("replay",), "Missing argument 'FILE'."),
+        (("draw",), "Missing argument 'FILE'."),
+        (("verify",), "Missing argument 'FILE...'."),
+        (("replay", "a", "b"), "unexpected extra argument"),
+    ],
+)
+def test_a_command_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
+    assert why in refusal(fairplay(*arguments))
+
+
+def test_the_script_refuses_in_one_line_too() -> None:
+    assert refusal(script("fly")) == "No such command 'fly'."

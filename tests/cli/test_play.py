@@ -1,0 +1,327 @@
+"""Try out fairplay play: what it shows, what it records, and whom it ejects."""
+
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.chance import seed_from
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, refusal, script
+
+FIELDS = {
+    "started": {"type", "game", "parameters", "names", "view"},
+    "acted": {"type", "name", "seat", "action"},
+    "ejected": {"type", "name", "seat", "fault", "moment", "why"},
+    "ended": {"type", "ranking", "ejected"},
+}
+BOTS = {
+    "cheats": (
+        "def take_turn(view): return {'type': 'place', 'at': [99, 99]}",
+        "illegal (turn), rule 3.2: there is no tile at [99, 99]",
+    ),
+    "crashes": ("def take_turn(view): raise RuntimeError('a bad day')", "crashed (turn), raised RuntimeError"),
+    "exits": ("import sys\ndef take_turn(view): sys.exit(0)", "crashed (turn), raised SystemExit"),
+    "talks nonsense": (
+        "def take_turn(view): return 'hello'",
+        "malformed (turn), the answer is not an action of this game",
+    ),
+    "says nothing": ("def take_turn(view): pass", "malformed (turn), the answer is not an action of this game"),
+    "fails at the start": (
+        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def start(self, *_): raise ValueError",
+        "crashed (greeting), raised ValueError",
+    ),
+    "fails at the end": (
+        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def end(self, result): 1 / 0",
+        "crashed (farewell), raised ZeroDivisionError",
+    ),
+    "talks back at the end": (
+        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def end(self, result): return 'unfair!'",
+        "malformed (farewell), answered where only an acknowledgement was due",
+    ),
+}
+
+
+def events(done: Done) -> list[dict[str, Any]]:
+    assert (done.code, done.err) == (0, "")
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def write_bot(directory: Path, source: str) -> str:
+    path = directory / "bot.py"
+    path.write_text(source + "\n")
+    return str(path)
+
+
+def test_a_match_is_shown_from_the_table_to_the_ranking() -> None:
+    done = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--seed", "7")
+
+    lines = done.out.splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert lines[0] == "at the table: ann, bob"
+    assert sum(" places a penguin at " in line for line in lines) == 8
+    assert any(" moves from " in line for line in lines)
+    assert {lines[-2][:3], lines[-1][:3]} == {"1. ", "2. "}
+
+
+def test_quiet_prints_only_the_ranking_and_who_was_ejected(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, BOTS["cheats"][0])
+    arguments = ("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL, "--seed", "7")
+
+    done = fairplay(*arguments, "--quiet")
+
+    assert done.code == 0
+    assert done.out.splitlines() == fairplay(*arguments).out.splitlines()[-3:]
+    assert done.out.splitlines()[-1] == f"bob is out: {BOTS['cheats'][1]}"
+
+
+def test_events_are_what_the_docs_say_and_nothing_else(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, BOTS["crashes"][0])
+    options = ("--events", "--seed", "7", "--journal", str(tmp_path / "games"))
+
+    told = events(fairplay("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL, *options))
+
+    types = [event["type"] for event in told]
+    assert [set(event) for event in told] == [FIELDS[kind] for kind in types]
+    assert (types[0], types[-1], types.count("ejected")) == ("started", "ended", 1)
+    assert set(types[1:-1]) == {"acted", "ejected"}
+    assert [{**out, "type": "ejected"} for out in told[-1]["ejected"]] == [told[types.index("ejected")]]
+    assert told[0]["names"] == ["ann", "bob", "cyd"]
+    assert sorted(name for group in told[-1]["ranking"] for name in group) == ["ann", "cyd"]
+    assert "a bad day" not in json.dumps(told)
+
+
+def test_events_and_the_journal_tell_the_same_facts(tmp_path: Path) -> None:
+    told = events(fairplay("play", "fish", "random", "greedy", *SMALL, "--events", "--journal", str(tmp_path)))
+
+    (path,) = tmp_path.iterdir()
+    recorded = read(path)
+    assert [(event["seat"], event["action"]) for event in told[1:-1]] == [
+        (fact["seat"], fact["action"]) for fact in (json.loads(line)["fact"] for line in lines_of_facts(path))
+    ]
+    assert told[0]["view"] == recorded.at(0).game.pack(recorded.at(0).view(None))
+
+
+def lines_of_facts(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines()[1:-1]
+
+
+def test_the_journal_is_lawful_and_holds_what_was_asked_for(tmp_path: Path) -> None:
+    directory = tmp_path / "new" / "games"
+
+    done = fairplay(
+        "play", "fish", "ann=greedy", "lookahead:1", "--set", "rows=3", "--seed", "7", "--journal", str(directory)
+    )
+
+    (path,) = directory.iterdir()
+    opening = read(path).opening
+    assert done.out.splitlines()[-1] == f"journal: {path}"
+    assert verify(read(path)).names == opening.names == ("ann", "lookahead:1")
+    assert opening.players == ("greedy", "lookahead:1")
+    assert (opening.seed, opening.guessable) == (seed_from("7").hex(), True)
+    assert opening.parameters["rows"] == 3
+
+
+def test_a_whole_seed_is_taken_as_it_is(tmp_path: Path) -> None:
+    fairplay("play", "fish", "greedy", "greedy", "--seed", "0123456789abcdef" * 4, "--journal", str(tmp_path))
+
+    (path,) = tmp_path.iterdir()
+    assert (read(path).opening.seed, read(path).opening.guessable) == ("0123456789abcdef" * 4, False)
+
+
+def test_the_youngest_goes_first() -> None:
+    done = fairplay("play", "fish", "ann=greedy", "bob=greedy", "cyd=greedy", "--ages", "30,7,20", "--events")
+
+    assert events(done)[0]["names"] == ["bob", "cyd", "ann"]
+    assert [event["name"] for event in events(done)[1:4]] == ["bob", "cyd", "ann"]
+
+
+def test_parameters_are_set() -> None:
+    settings = ("rows=5", "columns=6", "fish=3", "holes=4", "colours=random", "cramped=true")
+
+    told = events(fairplay("play", "fish", "random", "random", *(f"--set={one}" for one in settings), "--events"))
+
+    assert told[0]["parameters"] == {
+        "rows": 5,
+        "columns": 6,
+        "fish": 3,
+        "holes": 4,
+        "colours": "random",
+        "cramped": True,
+    }
+    board = [fish for row in told[0]["view"]["board"] for fish in row]
+    assert (len(board), board.count(0), board.count(3)) == (30, 4, 26)
+
+
+def test_names_are_made_distinct_and_labels_are_kept() -> None:
+    done = fairplay("play", "fish", "random", "random", "ann=random", "random", "--events")
+
+    assert events(done)[0]["names"] == ["random", "random-2", "ann", "random-3"]
+
+
+@pytest.mark.parametrize("bot", BOTS)
+def test_who_misbehaves_is_out_and_all_are_told_why(bot: str, tmp_path: Path) -> None:
+    source, why = BOTS[bot]
+
+    done = fairplay("play", "fish", "ann=greedy", f"bob={write_bot(tmp_path, source)}", *SMALL)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines().count(f"bob is out: {why}") == 2  # when it happens, and in the result
+    assert "ann" in done.out.partition("1. ")[2] + done.out.partition("2. ")[2]
+
+
+def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, BOTS["crashes"][0])
+
+    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet")
+
+    assert done.out.splitlines()[-1] == "    bob: RuntimeError: a bad day (bot.py, line 1)"
+
+
+def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, BOTS["cheats"][0])
+
+    done = fairplay("play", "fish", f"ann={bot}", f"bob={bot}", *SMALL, "--quiet")
+
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "nobody is left to be ranked",
+        f"ann is out: {BOTS['cheats'][1]}",
+        f"bob is out: {BOTS['cheats'][1]}",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--events", "--quiet"])
+def test_what_a_player_prints_does_not_come_between(option: str, tmp_path: Path) -> None:
+    noisy = f"print('loading')\n{GOOD.replace('return', 'print(view); return')}"
+    arguments = ("play", "fish", "greedy", f"bob={write_bot(tmp_path, noisy)}", *SMALL, "--seed", "7", option)
+    heard = fairplay(*arguments)
+    write_bot(tmp_path, GOOD)
+
+    assert heard.out == fairplay(*arguments).out
+    assert heard.err.startswith("loading\n")
+
+
+def test_hostile_labels_reach_no_terminal_raw(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, "def take_turn(view): raise RuntimeError('\\x1b[2J\\n1. bob')")
+
+    done = fairplay("play", "fish", "\x1b[2Jann=greedy", f"bob\n1. bob={bot}", *SMALL)
+
+    lines = done.out.split("\n")
+    assert done.code == 0
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.startswith("1. bob") for line in lines)
+
+
+@pytest.mark.parametrize("seed", ["7", "", "äöü", "0123456789ABCDEF" * 4])
+def test_the_same_seed_deals_and_plays_the_same_match(seed: str) -> None:
+    arguments = ("play", "fish", "random", "random", "random", "--events", "--seed", seed)
+
+    assert fairplay(*arguments) == fairplay(*arguments)
+
+
+def test_without_a_seed_every_match_is_another() -> None:
+    boards = {json.dumps(events(fairplay("play", "fish", "greedy", "greedy", "--events"))[0]) for _ in range(5)}
+
+    assert len(boards) == 5
+
+
+def test_the_same_seed_gives_the_same_facts_in_every_process(tmp_path: Path) -> None:
+    for hashes in ("0", "1", "12345"):
+        directory = tmp_path / hashes
+        options = ("--seed", "7", "--set", "holes=random", "--set", "colours=random", "--journal", str(directory))
+        done = script(
+            "play", "fish", "random", "lookahead:1", "greedy", *options, environment={"PYTHONHASHSEED": hashes}
+        )
+        assert (done.code, done.err) == (0, "")
+
+    one, two, three = (read(path) for path in sorted(tmp_path.glob("*/*.jsonl")))
+    assert one.facts == two.facts == three.facts
+    assert one.at(None) == two.at(None) == three.at(None)
+
+
+def test_a_directory_that_cannot_be_written_is_a_fault_of_the_host(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    directory = tmp_path / "file" / "games"
+
+    done = fairplay("play", "fish", "random", "random", "--journal", str(directory))
+
+    assert refusal(done, 3) == f"no journal can be written in {directory}: Not a directory"
+
+
+def test_a_disk_that_fills_up_is_a_fault_of_the_host(tmp_path: Path) -> None:
+    def fill_up() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    done = script("play", "fish", "random", "random", "--journal", str(tmp_path), preexec_fn=fill_up)
+
+    assert done.code == 3
+    assert len(done.err.splitlines()) == 1
+    assert "cannot be written: only" in done.err
+    assert " is out: " not in done.out
+
+
+@pytest.mark.parametrize("options", [(), ("--events",), ("--quiet",)])
+def test_a_match_goes_on_when_nobody_reads_any_more(options: tuple[str, ...], tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    with os.fdopen(writer, "wb") as pipe:
+        done = script("play", "fish", "random", "random", *options, "--journal", str(tmp_path), stdout=pipe)
+
+    assert done.err == ""
+    (path,) = tmp_path.iterdir()
+    assert verify(read(path)).turn is None
+
+
+def test_whoever_follows_the_events_is_never_behind(tmp_path: Path) -> None:
+    stream = tmp_path / "events.jsonl"
+    source = f"""
+from pathlib import Path
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    events = Path({str(stream)!r}).read_text().splitlines()
+    placed = sum(map(len, view.state.penguins))
+    assert len(events) > placed and '"acted"' in events[-1]
+    return next(Fish().actions(view))
+"""
+
+    with stream.open("w") as file:
+        arguments = ("play", "fish", "greedy", f"bob={write_bot(tmp_path, source)}", *SMALL, "--events")
+        script(*arguments, stdout=file, environment={"PYTHONUNBUFFERED": ""})
+
+    assert json.loads(stream.read_text().splitlines()[-1])["ejected"] == []
+
+
+def test_output_that_cannot_be_written_is_a_fault_of_the_host() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = script("play", "fish", "random", "random", "--quiet", stdout=full)
+
+    assert refusal(done, 3) == "the output cannot be written: No space left on device"
+
+
+def test_on_a_terminal_the_board_is_in_colour() -> None:
+    terminal, end = os.openpty()
+
+    with subprocess.Popen([SCRIPT, "play", "fish", "random", "random", *SMALL], stdout=end) as process:
+        os.close(end)
+        shown = b""
+        while chunk := read_terminal(terminal):
+            shown += chunk
+    os.close(terminal)
+
+    assert process.returncode == 0
+    assert b"\x1b[97;41m" in shown
+
+
+def read_terminal(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other end is closed
+        return b""

@@ -1,0 +1,104 @@
+"""Try out fairplay replay."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.games.fish.draw import text
+from fairplay.journal.replay import read
+from fairplay.observers.reporter import in_words
+from tests.cli.command import BROKEN, SMALL, fairplay, forged, journal, refusal, script, spoil
+
+CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
+
+
+def test_a_match_is_shown_as_it_was_played(tmp_path: Path) -> None:
+    players = ("ann=greedy", "bob=random", "cyd=lookahead:1")
+    played = fairplay("play", "fish", *players, *SMALL, "--seed", "7", "--journal", str(tmp_path))
+    (path,) = tmp_path.iterdir()
+
+    shown = fairplay("replay", str(path))
+
+    assert (shown.code, shown.err) == (0, "")
+    assert played.out == f"{shown.out}journal: {path}\n"
+
+
+def test_a_match_with_ejections_is_shown_as_it_was_played(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(CRASHES)
+    path = journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
+
+    shown = fairplay("replay", str(path)).out.splitlines()
+
+    assert shown.count("bob is out: crashed (turn), raised RuntimeError") == 2  # when it happened, and in the result
+    assert not any("a bad day" in line for line in shown)
+
+
+def test_the_board_is_shown_after_any_number_of_facts(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    recorded = read(path)
+
+    for facts in range(len(recorded.facts) + 1):
+        done = fairplay("replay", str(path), "--at", str(facts))
+        match = recorded.at(facts)
+        last = "\n".join(in_words(recorded.facts[facts - 1], match.names)) + "\n" if facts else ""
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith(last)
+        assert done.out.endswith(f"{text(match.view(None), match.names)}\n")
+
+
+def test_the_script_shows_the_same(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    assert script("replay", str(path)) == fairplay("replay", str(path))
+
+
+def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    whole = fairplay("replay", str(path)).out
+
+    done = fairplay("replay", str(spoil(path, "unfinished")))
+
+    shown, last = done.out.splitlines()[:-1], done.out.splitlines()[-1]
+    assert done.code == 0
+    assert last == "unfinished after fact 5"
+    assert shown == whole.splitlines()[: len(shown)]
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("arguments", [(), ("--at", "1")])
+def test_no_broken_journal_is_shown(how: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), how)
+
+    assert refusal(fairplay("replay", str(path), *arguments)) == BROKEN[how].format(path=path)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--at", "1")])
+def test_no_forged_match_is_shown(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    path = forged(journal(tmp_path))
+
+    assert refusal(fairplay("replay", str(path), *arguments)).startswith(
+        f"{path}: line 4: this is not lawful: rule 3.3: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "why"),
+    [
+        ("-1", "there is nothing after -1 facts: the match has "),
+        ("10000", "there is nothing after 10000 facts: the match has "),
+        ("9" * 5000, "Invalid value for '--at': '999"),
+        ("last", "Invalid value for '--at': 'last' is not a valid integer."),
+        ("", "Invalid value for '--at': '' is not a valid integer."),
+    ],
+)
+def test_a_place_that_is_not_in_the_match_is_refused(at: str, why: str, tmp_path: Path) -> None:
+    assert why in refusal(fairplay("replay", str(journal(tmp_path)), "--at", at))
+
+
+def test_names_in_a_journal_reach_no_terminal_raw(tmp_path: Path) -> None:
+    path = journal(tmp_path, "\x1b[2Jann=greedy", "bob\n1. bob=random")
+
+    shown = fairplay("replay", str(path)).out
+
+    assert all(line.isprintable() for line in shown.split("\n"))

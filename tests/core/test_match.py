@@ -1,0 +1,166 @@
+"""A match is a value that changes in one place."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay.core.events import Acted, Ejected, Fact, Fault
+from fairplay.core.game import Moment, News
+from fairplay.core.match import Match
+from fairplay.games.fish import Fish, Place
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.games.fish.state import state_of
+from tests.toy import Play, State, Toy
+
+ToyMatch = Match[Any, Any, Any]
+NAMES = ("ann", "bob", "cyd")
+DEALT = State(((4, 5), (6, 7), (0, 9)), (1, 2), (), (), (0, 0, 0), order=(0, 1, 2), ranked=(0, 1, 2))
+
+
+def toy(state: State = DEALT, owed: tuple[News, ...] = ()) -> ToyMatch:
+    return Match(Toy(), state, NAMES, owed=owed)
+
+
+def out(seat: int, moment: Moment) -> Ejected:
+    return Ejected(seat, Fault.GONE, moment, "left")
+
+
+def test_a_match_asks_its_game() -> None:
+    match = toy()
+
+    assert match.turn == 0
+    assert match.view(1) == Toy().view(DEALT, 1)
+    assert match.view(None) == Toy().view(DEALT, None)
+
+
+def test_an_action_changes_the_state_and_what_is_owed() -> None:
+    match = toy()
+
+    after = match.after(Acted(0, Play(4)))
+
+    assert after.state.hands[0] == (5, 1)
+    assert after.owed == (News(0, 1),)
+    assert after.turn == 1
+
+
+def test_the_match_before_stays_as_it_was() -> None:
+    match = toy()
+
+    match.after(Acted(0, Play(4)))
+    match.after(out(1, Moment.TURN))
+
+    assert match == toy()
+
+
+def test_a_match_cannot_be_written_into() -> None:
+    match = toy()
+
+    with pytest.raises(AttributeError):
+        match.names = ()  # type: ignore[misc]
+
+
+def test_what_is_owed_is_owed_until_the_next_action() -> None:
+    match = toy().after(Acted(0, Play(4)))
+
+    after = match.after(Acted(1, Play(6)))
+
+    assert after.owed == (News(1, 2),)
+
+
+def test_an_ejection_is_kept_in_its_order() -> None:
+    first, second = out(2, Moment.GREETING), out(0, Moment.TURN)
+
+    match = toy().after(first).after(second)
+
+    assert match.ejected == (first, second)
+    assert match.result.ejected == (first, second)
+
+
+def test_at_its_turn_an_ejected_seat_leaves_nothing_owed() -> None:
+    match = toy().after(Acted(0, Play(4)))
+
+    after = match.after(out(1, Moment.TURN))
+
+    assert after.owed == ()
+
+
+@pytest.mark.parametrize("moment", [Moment.NEWS, Moment.GREETING])
+def test_whoever_fails_before_the_next_turn_is_told_no_more_but_the_others_are(moment: Moment) -> None:
+    match = toy(owed=(News(0, "one"), News(1, "two"), News(0, "three")))
+
+    after = match.after(out(0, moment))
+
+    assert after.owed == (News(1, "two"),)
+
+
+def test_the_game_hears_of_the_moment_of_an_ejection() -> None:
+    match = toy().after(Acted(0, Play(4)))
+
+    at_news, at_greeting = match.after(out(0, Moment.NEWS)), match.after(out(0, Moment.GREETING))
+
+    assert (at_news.state.pile, at_news.state.aside) == ((2, 5), (1,))
+    assert (at_greeting.state.pile, at_greeting.state.aside) == ((2, 5, 1), ())
+
+
+def test_a_failure_at_the_farewell_leaves_the_state_alone() -> None:
+    state = EXAMPLES["tie"]
+    match: ToyMatch = Match(Fish(), state, NAMES)
+
+    after = match.after(out(0, Moment.FAREWELL))
+
+    assert after.state == state
+    assert after.turn is None
+
+
+def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
+    match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
+
+    one_out = match.after(out(0, Moment.FAREWELL))
+    both_out = one_out.after(out(1, Moment.FAREWELL))
+
+    assert match.result.ranking == (frozenset({0, 1}), frozenset({2}))
+    assert one_out.result.ranking == (frozenset({1}), frozenset({2}))
+    assert both_out.result.ranking == (frozenset(), frozenset({2}))
+
+
+def test_whoever_is_ejected_earlier_is_not_in_the_ranking_at_all() -> None:
+    match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
+
+    after = match.after(out(0, Moment.GREETING))
+
+    assert after.result.ranking == (frozenset({1}), frozenset({2}))
+
+
+def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated() -> None:
+    match = toy(msgspec.structs.replace(DEALT, order=(2, 1)))
+
+    assert match.seated == (2, 1, 0)
+    assert match.after(out(0, Moment.GREETING)).seated == (2, 1)
+    assert match.after(out(1, Moment.TURN)).seated == (2, 0)
+
+
+def test_a_player_that_failed_at_the_farewell_is_seated_no_more() -> None:
+    match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
+
+    assert match.after(out(1, Moment.FAREWELL)).seated == (0, 2)
+
+
+def test_the_result_has_no_state_in_it() -> None:
+    match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
+
+    plain = msgspec.json.decode(msgspec.json.encode(match.result))
+
+    assert sorted(plain) == ["ejected", "ranking"]
+    assert [sorted(group) for group in plain["ranking"]] == [[0, 1], [2]]
+
+
+def test_equal_facts_make_equal_matches() -> None:
+    start: ToyMatch = Match(Fish(), state_of([[1, 2, 3]], [[], []], stage=EXAMPLES["start"].stage, each=1), ("a", "b"))
+    facts: list[Fact] = [Acted(0, Place((0, 2))), out(1, Moment.TURN)]
+
+    one = two = start
+    for fact in facts:
+        one, two = one.after(fact), two.after(fact)
+
+    assert one == two

@@ -1,0 +1,166 @@
+"""Every game goes through the generic suite first, by hand second."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.match import Match
+from fairplay.games import GAMES
+from fairplay.games.fish import Fish
+from fairplay.games.fish import State as FishState
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.testing import laws
+from fairplay.testing.conformance import SEEDS, check_game
+from fairplay.testing.playouts import AnyMatch
+from tests import toy
+from tests.every_game.planted import BUGS
+from tests.toy import Toy
+
+
+def fish_pieces(state: FishState) -> object:
+    """Fish on tiles and in scores; penguins on tiles that are there, one on each; who is who."""
+    cells = range(len(state.grid.positions))
+    standing = [cell for penguins in state.penguins for cell in penguins]
+    tiles = [cell for cell in cells if state.fish_at(cell)]
+    free = [cell for cell in cells if state.free >> cell & 1]
+    total = sum(state.fish_at(cell) for cell in cells) + sum(state.scores)
+    return total, sorted(standing + free) == tiles, state.each, state.colours
+
+
+def seated(state: FishState) -> AnyMatch:
+    return Match(Fish(), state, tuple(f"player-{seat}" for seat in range(len(state.scores))))
+
+
+UNEVEN: AnyMatch = Match(
+    Toy(),
+    toy.State(((), (3, 4), (0, 5), ()), (1,), (2,), (), (2, 0, 0, 0), order=(0, 1, 2, 3), ranked=(0, 1, 2, 3)),
+    ("ann", "bob", "cyd", "dan"),
+)
+
+# For each game what check_game has to know of it, and the sets of parameters that are tried.
+KNOWN: Mapping[str, dict[str, Any]] = {
+    "fish": {"pieces": fish_pieces, "reshuffle": None},
+    "toy": {"pieces": toy.pieces, "reshuffle": toy.reshuffle},
+}
+CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
+    "fish": (Fish(rows=5, columns=5), {}),
+    "fish with one fish everywhere": (Fish(rows=4, columns=3, fish=1), {}),
+    "fish with holes": (Fish(rows=5, columns=4, holes=6), {}),
+    "fish with random holes": (Fish(rows=5, columns=5, holes="random", colours="random"), {}),
+    "fish for two on a line": (Fish(rows=1, columns=12, fish=2), {"seats": [2]}),
+    "fish on the largest of boards": (Fish(rows=9, columns=9), {"seats": [4], "seeds": SEEDS[:1], "points": 6}),
+    "fish, cramped": (Fish(rows=4, columns=2, fish=1, cramped=True), {}),
+    "fish without a tile": (Fish(rows=2, columns=2, holes=4, cramped=True), {}),
+    "fish from examples": (Fish(), {"seeds": (), "given": [seated(state) for state in EXAMPLES.values()]}),
+    "toy": (Toy(), {}),
+    "toy without a pile": (Toy(cards=15), {"seats": [5]}),
+    "toy with long hands": (Toy(cards=30, hand=6), {"seats": [2, 3]}),
+    "toy with an empty hand": (Toy(), {"seeds": (), "given": [UNEVEN]}),
+    "toy without cards": (Toy(cards=0, hand=0), {"reshuffle": None}),
+}
+
+
+def known(game: Game[Any, Any, Any]) -> dict[str, Any]:
+    return KNOWN[game.name]
+
+
+def check_case(case: str, **options: Any) -> None:
+    game, of_case = CASES[case]
+    check_game(game, **{**known(game), **of_case, **options})
+
+
+each_case = pytest.mark.parametrize("case", CASES)
+
+
+def test_every_game_has_its_place_in_the_suite() -> None:
+    tried = {game.name for game, _ in CASES.values()}
+
+    assert set(GAMES) | {"toy"} == tried == set(KNOWN)
+
+
+@each_case
+def test_the_game_keeps_every_law(case: str) -> None:
+    check_case(case)
+
+
+# The invariants of the design that are a matter of the rules alone, by their names.
+
+
+@each_case
+def test_same_seed_same_answers_same_match(case: str) -> None:
+    first = laws.same_seed_same_deal, laws.same_answers_same_match, laws.values_never_change
+
+    check_case(case, laws=first)
+
+
+@pytest.mark.parametrize("game", [Toy()], ids=["toy"])
+def test_a_view_never_depends_on_what_its_seat_may_not_know(game: Game[Any, Any, Any]) -> None:
+    seeds = [*SEEDS, *(bytes([number] * 32) for number in range(20))]
+
+    check_game(game, **known(game), seeds=seeds, laws=[laws.views_hide_what_they_must])
+
+
+@each_case
+def test_every_action_in_actions_passes_check_and_everything_else_fails_it_and_apply_keeps_the_pieces(
+    case: str,
+) -> None:
+    fifth = laws.what_is_offered_is_legal, laws.what_is_not_offered_is_illegal, laws.pieces_are_kept
+
+    check_case(case, laws=fifth, points=4)
+
+
+@each_case
+def test_ejecting_in_any_order_at_any_moment_leaves_a_playable_state(case: str) -> None:
+    ninth = laws.ejection_leaves_a_game, laws.anybody_can_leave
+
+    check_case(case, laws=ninth, points=6)
+
+
+# A meter that cannot fail is no meter.
+
+
+@pytest.mark.parametrize(("law", "message", "game"), BUGS, ids=[type(game).__name__ for _, _, game in BUGS])
+def test_a_planted_bug_turns_its_law_red(law: str, message: str, game: Game[Any, Any, Any]) -> None:
+    with pytest.raises(AssertionError) as broken:
+        check_game(game, **known(game), turns=200)
+
+    said = str(broken.value)
+    assert said.startswith(f"{law}: ")
+    assert message in said
+    assert re.search(r" \(seed [0-9a-f]{64}, [1-5] seats, after \d+ actions( and \d ejected)?\)$", said)
+
+
+def test_every_law_has_a_planted_bug() -> None:
+    named = {law.__name__.replace("_", " ") for law in laws.LAWS} | {"every match comes to its end"}
+
+    assert {law for law, _, _ in BUGS} == named
+
+
+def test_a_reshuffle_that_changes_nothing_turns_the_suite_red() -> None:
+    with pytest.raises(AssertionError, match="the reshuffle never changed a state"):
+        check_game(Toy(), pieces=toy.pieces, reshuffle=lambda state, seat, lots: state)
+
+
+def test_a_broken_law_in_a_given_match_is_told_with_its_number() -> None:
+    matches = [seated(EXAMPLES["star"]), seated(EXAMPLES["stuck"])]
+
+    with pytest.raises(AssertionError, match=r"pieces are kept: .* \(given match 1, 2 seats, after 1 actions\)"):
+        check_game(Fish(), pieces=lambda state: state.scores, reshuffle=None, seeds=(), given=matches)
+
+
+def test_what_a_law_trips_over_is_told_with_the_law() -> None:
+    with pytest.raises(AssertionError, match="pieces are kept: ZeroDivisionError: division by zero"):
+        check_game(Toy(), pieces=lambda state: 1 / 0, reshuffle=toy.reshuffle)
+
+
+def test_a_deal_that_is_refused_ends_the_suite() -> None:
+    with pytest.raises(
+        AssertionError, match="a match can be dealt: BadRequest: a board of 2 x 2 with 0 holes is too small"
+    ) as broken:
+        check_game(Fish(rows=2, columns=2), **known(Fish()))
+
+    assert isinstance(broken.value.__cause__, BadRequest)

@@ -1,0 +1,133 @@
+"""Record matches of Fish for tests, and forge what was recorded."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from fairplay import Ended, Event, Journal, Match, Moment, Observer, Referee, Started
+from fairplay.core.chance import derive
+from fairplay.games import title
+from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.players.address import open_player
+
+AnyMatch = Match[Any, Any, Any]
+Plain = dict[str, Any]
+
+GAME = Fish(rows=4, columns=4)
+SEED = bytes(range(32))
+
+
+def first(view: View) -> Action:
+    return next(GAME.actions(view))
+
+
+def crash(view: View) -> Action:
+    raise RuntimeError("what it said")
+
+
+def cheat(view: View) -> Action:
+    return Place((99, 99))
+
+
+def junk(view: View) -> str:
+    return "junk"
+
+
+def later(turns: int, strategy: Callable[[View], Any]) -> Callable[[View], Any]:
+    """Good for so many turns, then like this."""
+    good = iter(range(turns))
+    return lambda view: strategy(view) if next(good, None) is None else first(view)
+
+
+class FailsAt:
+    """Good on its turns, and raises when it is greeted or when it hears the result."""
+
+    def __init__(self, moment: Moment) -> None:
+        self._moment = moment
+
+    def start(self, seat: int, names: tuple[str, ...], view: View) -> None:
+        if self._moment is Moment.GREETING:
+            raise RuntimeError("not in the mood")
+
+    def take_turn(self, view: View) -> Action:
+        return first(view)
+
+    def tell(self, news: object) -> None:
+        raise AssertionError("Fish has no news")
+
+    def end(self, result: object) -> None:
+        if self._moment is Moment.FAREWELL:
+            raise RuntimeError("a bad loser")
+
+
+TABLES: dict[str, Callable[[], list[Any]]] = {
+    "two good ones": lambda: [first, first],
+    "four good ones": lambda: [first, first, first, first],
+    "three of the house": lambda: house("random", "greedy", "lookahead:1"),
+    "one that cheats": lambda: [first, later(1, cheat), first],
+    "one that talks nonsense": lambda: [later(5, junk), first],
+    "two that crash": lambda: [later(2, crash), first, first, later(1, crash)],
+    "one that fails the greeting": lambda: [first, FailsAt(Moment.GREETING), first],
+    "all fail the farewell": lambda: [FailsAt(Moment.FAREWELL), FailsAt(Moment.FAREWELL)],
+    "one at each moment": lambda: [FailsAt(Moment.GREETING), later(3, cheat), FailsAt(Moment.FAREWELL), first],
+    "nobody stays": lambda: [crash, cheat, junk],
+}
+
+
+class Watcher:
+    """An observer that keeps every event, and the match after each fact."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.matches: list[AnyMatch] = []
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        self.events.append(event)
+        if not isinstance(event, Ended):
+            self.matches.append(match)
+
+    @property
+    def facts(self) -> list[Event]:
+        return [event for event in self.events if not isinstance(event, Started | Ended)]
+
+
+def house(*addresses: str) -> list[Any]:
+    shelf = title("fish")
+    return [open_player(address, shelf, derive(SEED, f"seat {seat}")) for seat, address in enumerate(addresses)]
+
+
+def record(
+    directory: Path, players: Sequence[Any], *observers: Observer, journal: Journal | None = None
+) -> tuple[Path, AnyMatch]:
+    """Play a match and write it down; where, and how it ended."""
+    referee = Referee()
+    for observer in observers:
+        referee.subscribe(observer)
+    journal = journal or Journal(directory)
+    match = referee.run(GAME, players, seed=SEED, record=journal)
+    assert journal.path is not None
+    return journal.path, match
+
+
+def plain(path: Path) -> list[Plain]:
+    """The lines of a journal, without their hashes."""
+    lines: list[Plain] = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for line in lines:
+        del line["hash"]
+    return lines
+
+
+def sealed(lines: Sequence[Plain]) -> bytes:
+    """A journal of these lines, with a chain made anew by what docs/journal.md says."""
+    journal, before, match = b"", "0" * 64, lines[0]["match"]
+    for line in lines:
+        body = json.dumps(line, separators=(",", ":"), ensure_ascii=False)[:-1]
+        before = sha256(f"{before}{match}{body}".encode()).hexdigest()
+        journal += f'{body},"hash":"{before}"}}\n'.encode()
+    return journal
+
+
+def renumbered(lines: Iterable[Plain]) -> list[Plain]:
+    return [{**line, "seq": seq} for seq, line in enumerate(lines)]

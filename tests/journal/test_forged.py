@@ -1,0 +1,371 @@
+"""Try out that a forged match does not pass either, even with a chain made anew."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fairplay import Acted, BadJournal, Ejected, Journal, Match
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.replay import read
+from fairplay.journal.verify import Unfinished, read_lawful, verify
+from tests.journal.journals import GAME, TABLES, Plain, house, plain, record, renumbered, sealed
+
+Forgery = Callable[[list[Plain]], list[Plain]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A match of three good players, of which the first fact is on line 2."""
+    return record(tmp_path, house("greedy", "random", "greedy"))[0]
+
+
+@pytest.fixture
+def troubled(tmp_path: Path) -> Path:
+    """A match in which somebody failed at the greeting, on a turn and at the farewell."""
+    return record(tmp_path, TABLES["one at each moment"]())[0]
+
+
+def forge(path: Path, forgery: Forgery) -> None:
+    path.write_bytes(sealed(renumbered(forgery(plain(path)))))
+
+
+def refused(path: Path, forgery: Forgery) -> tuple[int, str]:
+    """The line and the reason for which a forgery is refused, by all that looks at journals."""
+    forge(path, forgery)
+    with pytest.raises(BadJournal) as caught:
+        verify(read(path))
+    assert not isinstance(caught.value, Unfinished)
+    with pytest.raises(BadJournal, match=r"^line [0-9]+: .+$"):
+        read_lawful(path)
+    return caught.value.line, caught.value.why
+
+
+def opening(**changes: Any) -> Forgery:
+    return lambda lines: [{**lines[0], **changes}, *lines[1:]]
+
+
+def line(number: int, **changes: Any) -> Forgery:
+    return lambda lines: [*lines[: number - 1], {**lines[number - 1], **changes}, *lines[number:]]
+
+
+def acted(seat: int, **action: Any) -> Plain:
+    return {"type": "acted", "seat": seat, "action": action}
+
+
+def ejected(seat: int, fault: str, moment: str) -> Plain:
+    return {"type": "ejected", "seat": seat, "fault": fault, "moment": moment, "why": "because"}
+
+
+def test_an_illegal_action_is_named(path: Path) -> None:
+    forgery = line(4, fact=acted(2, type="place", at=[4, 0]))
+
+    assert refused(path, forgery) == (4, "this is not lawful: rule 3.2: there is no tile at [4, 0]")
+
+
+def test_an_action_of_the_wrong_seat_is_named(path: Path) -> None:
+    at = plain(path)[2]["fact"]["action"]["at"]
+
+    assert refused(path, line(3, fact=acted(2, type="place", at=at))) == (3, "it was the turn of seat 1, not of seat 2")
+
+
+@pytest.mark.parametrize("seat", [-1, 3, 10**30])
+def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -> None:
+    forgery = line(2, fact=acted(seat, type="place", at=[0, 0]))
+
+    assert refused(path, forgery) == (2, f"it was the turn of seat 0, not of seat {seat}")
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"type": "fly"},
+        {"type": "place", "at": [0]},
+        {"type": "place", "at": [0, 10**30]},
+        {"type": "place", "at": [0, 0], "too": "much"},
+        {},
+    ],
+)
+def test_what_is_no_action_of_the_game_is_named(action: Plain, path: Path) -> None:
+    number, why = refused(path, line(5, fact=acted(0, **action)))
+
+    assert number == 5
+    assert why.startswith("this is no action of fish: ")
+
+
+def test_another_ranking_is_named(path: Path) -> None:
+    last = len(plain(path))
+    ranking = [[2], [1], [0]]
+    assert plain(path)[-1]["result"]["ranking"] != ranking
+
+    forgery = line(last, result={"ranking": ranking, "ejected": []})
+
+    assert refused(path, forgery) == (last, "this is not the result of the match")
+
+
+def test_a_result_without_its_ejections_is_named(troubled: Path) -> None:
+    last = len(plain(troubled))
+    ranking = plain(troubled)[-1]["result"]["ranking"]
+
+    forgery = line(last, result={"ranking": ranking, "ejected": []})
+
+    assert refused(troubled, forgery) == (last, "this is not the result of the match")
+
+
+def test_nobody_is_ejected_for_a_lawful_action(path: Path) -> None:
+    action = plain(path)[4]["fact"]["action"]
+
+    forgery = line(5, fact=ejected(0, "illegal", "turn"), answer=action)
+
+    assert refused(path, forgery) == (5, "this was lawful, and nobody can be ejected for it")
+
+
+def test_nobody_is_ejected_as_a_cheat_without_what_it_did(path: Path) -> None:
+    number, why = refused(path, line(5, fact=ejected(0, "illegal", "turn")))
+
+    assert (number, why[:27]) == (5, "this is no action of fish: ")
+
+
+def test_the_reason_for_an_illegal_action_is_the_one_that_the_rules_give(path: Path) -> None:
+    forgery = line(5, fact=ejected(0, "illegal", "turn"), answer={"type": "place", "at": [9, 9]})
+
+    assert refused(path, forgery) == (5, "this is not how the referee judges it")
+
+
+def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
+    forgery = line(5, fact=ejected(1, "crashed", "turn"))
+
+    assert refused(path, forgery) == (5, "this cannot happen on the turn of seat 0")
+
+
+@pytest.mark.parametrize("moment", ["greeting", "news", "farewell"])
+@pytest.mark.parametrize("number", [3, 12])
+def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, path: Path) -> None:
+    seat = plain(path)[number - 1]["fact"]["seat"]
+
+    forgery = line(number, fact=ejected(seat, "crashed", moment))
+
+    assert refused(path, forgery) == (number, f"this cannot happen on the turn of seat {seat}")
+
+
+@pytest.mark.parametrize("number", [2, -2])
+def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
+    index = number % len(plain(troubled)) - (number > 0)
+    fact = plain(troubled)[index]["fact"]
+    assert fact["moment"] in ("greeting", "farewell")
+    forgery = line(index + 1, fact={**fact, "fault": "illegal"}, answer={"type": "place", "at": [9, 9]})
+
+    named, _ = refused(troubled, forgery)
+
+    assert named == index + 1
+
+
+def test_nobody_is_ejected_twice(troubled: Path) -> None:
+    number, _ = refused(troubled, lambda lines: [*lines[:2], lines[1], *lines[2:]])
+
+    assert number == 3
+
+
+def test_a_fact_after_the_end_is_named(path: Path) -> None:
+    last = len(plain(path))
+
+    number, why = refused(path, lambda lines: [*lines[:-1], lines[-2], lines[-1]])
+
+    assert (number, why) == (last, "the match was over before this")
+
+
+def test_a_fact_after_the_result_is_named(path: Path) -> None:
+    number, why = refused(path, lambda lines: [*lines, lines[-2]])
+
+    assert (number, why) == (len(plain(path)) - 1, "only facts can stand between the opening and the result")
+
+
+@pytest.mark.parametrize("index", [1, 2, 8])
+def test_a_missing_fact_is_named(index: int, path: Path) -> None:
+    number, _ = refused(path, lambda lines: [*lines[:index], *lines[index + 1 :]])
+
+    assert number == index + 1
+
+
+def test_a_result_before_the_end_is_named(path: Path) -> None:
+    last = len(plain(path)) - 1
+
+    number, why = refused(path, lambda lines: [*lines[:-2], lines[-1]])
+
+    assert number == last
+    assert why.startswith("this is no result: it was still the turn of seat ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"format": 2}, "this is format 2, and only format 1 is known"),
+        ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
+        ({"game": "chess"}, "there is no game 'chess'; there is "),
+        ({"parameters": {"rows": 0}}, "fish cannot be played with"),
+        ({"parameters": {"rows": 10**30}}, "fish cannot be played with"),
+        ({"parameters": {"rows": [[[[]]]]}}, "fish cannot be played with"),
+        ({"parameters": {"depth": 3}}, "fish has no parameter 'depth'"),
+        ({"parameters": {"rows": 2, "columns": 2}}, "no match can begin like this: a board of 2 x 2"),
+        ({"names": ["ann"]}, "fish is not for 1 players"),
+        ({"names": list("abcde")}, "fish is not for 5 players"),
+        ({"names": "ann"}, "this is no line of a journal"),
+        ({"seed": "not hex"}, "no match can begin like this"),
+        ({"seed": None}, "no match can begin like this"),
+        ({"seed": None, "state": {}}, "no match can begin like this"),
+        ({"seq": "0"}, "this is no line of a journal"),
+        ({"at": None}, "this is no line of a journal"),
+        ({"type": "fact"}, "this is no line of a journal"),
+        ({"type": "closing"}, "this is no line of a journal"),
+    ],
+)
+def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: str, path: Path) -> None:
+    path.write_bytes(sealed(opening(**changes)(plain(path))))
+
+    with pytest.raises(BadJournal) as caught:
+        verify(read(path))
+
+    assert caught.value.line == 1
+    assert caught.value.why.startswith(why)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"names": ["a", "b"]},
+        {"names": ["a", "b", "c", "d"]},
+        {"seed": "00" * 32},
+        {"parameters": {"rows": 5, "columns": 4}},
+        {"parameters": {"rows": 4, "columns": 4, "fish": 1}},
+        {"parameters": {"rows": 4, "columns": 4, "holes": 5}},
+    ],
+)
+def test_another_deal_does_not_lead_to_the_same_match(changes: Plain, path: Path) -> None:
+    number, _ = refused(path, opening(**changes))
+
+    assert number > 1
+
+
+def test_a_journal_begins_with_its_opening(path: Path) -> None:
+    path.write_bytes(sealed(renumbered([{**plain(path)[1], "match": ""}])))
+
+    with pytest.raises(BadJournal, match="line 1: a journal begins with its opening"):
+        verify(read(path))
+
+
+@pytest.mark.parametrize("seq", [0, 1, 3, -1, 10**30])
+def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
+    path.write_bytes(sealed(line(3, seq=seq)(plain(path))))
+
+    with pytest.raises(BadJournal, match=f"^line 3: this line says it is number {seq}, but it is number 2$"):
+        read(path)
+
+
+def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path) -> None:
+    honest = path.read_bytes().splitlines()
+
+    forge(path, opening(names=["x", "y", "z"]))
+
+    assert verify(read(path)).names == ("x", "y", "z")  # labels decide nothing, so only the head of the chain tells
+    assert json.loads(path.read_bytes().splitlines()[-1])["hash"] != json.loads(honest[-1])["hash"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"order": [0, 1, 2, 3]}, "not a position of Fish"),
+        ({"order": [-1]}, "not a position of Fish"),
+        ({"board": [[1, 2], [3]]}, "not a position of Fish"),
+        ({"board": []}, "not a position of Fish"),
+        ({"stage": "over"}, "not a position of Fish"),
+    ],
+)
+def test_a_state_that_cannot_be_is_named(changes: Plain, why: str, tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")), None)
+    journal.close()
+    assert journal.path is not None
+    (begun,) = plain(journal.path)
+
+    number, said = refused(journal.path, opening(state={**begun["state"], **changes}))
+
+    assert number == 1
+    assert why in said
+
+
+def test_a_state_with_more_seats_than_names_is_named(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")), None)
+    journal.close()
+    assert journal.path is not None
+
+    assert refused(journal.path, opening(names=["a", "b"]))[0] == 1
+
+
+WORDS = ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish", "random"]
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 5),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(
+        ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish"]
+    ),
+    st.text(st.characters(codec="utf-8"), max_size=5),
+    st.lists(st.integers(-1, 5), max_size=3),
+    st.just({}),
+)
+
+
+def changed(data: st.DataObject, value: Any) -> Any:
+    """A value of a journal with one detail different."""
+    inside = isinstance(value, dict | list) and len(value) > 0 and data.draw(st.integers(0, 5)) > 0
+    if not inside:
+        return data.draw(values)
+    if isinstance(value, dict):
+        key = data.draw(st.sampled_from(sorted(value)))
+        return {**value, key: changed(data, value[key])}
+    index = data.draw(st.integers(0, len(value) - 1))
+    return [*value[:index], changed(data, value[index]), *value[index + 1 :]]
+
+
+@pytest.fixture(scope="module")
+def journals(tmp_path_factory: pytest.TempPathFactory) -> list[list[Plain]]:
+    """The lines of some journals that are always the same: two dealt, one given and unfinished."""
+    directory = tmp_path_factory.mktemp("journals")
+    journal = Journal(directory, clock=lambda: 0.0, now=lambda: 0.0)
+    tables = [TABLES["one at each moment"], TABLES["two good ones"]]
+    found = [plain(record(directory, table(), journal=journal)[0]) for table in tables]
+    journal.open(Match(GAME, EXAMPLES["star"], ("a", "b")), None)
+    journal.close()
+    assert journal.path is not None
+    return [*found, plain(journal.path)]
+
+
+@given(data=st.data())
+@settings(derandomize=True, max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_forgery_is_refused_or_is_a_lawful_match(
+    data: st.DataObject, journals: list[list[Plain]], tmp_path: Path
+) -> None:
+    lines = data.draw(st.sampled_from(journals))
+    index = data.draw(st.integers(0, len(lines) - 1))
+    key = data.draw(st.sampled_from(sorted(lines[index])))
+    forged = {**lines[index], key: changed(data, lines[index][key])}
+    path = tmp_path / "forged.jsonl"
+    path.write_bytes(sealed([*lines[:index], forged, *lines[index + 1 :]]))
+
+    try:
+        final = verify(read(path))
+    except BadJournal as refusal:
+        assert refusal.line <= len(lines)
+    else:
+        recorded = read(path)
+        assert recorded.at(None) == final
+        assert recorded.closing is not None
+        assert recorded.closing.result == final.result
+        assert all(isinstance(fact, Acted | Ejected) and 0 <= fact.seat < len(final.names) for fact in recorded.facts)

@@ -1,0 +1,349 @@
+"""Try out how a match is written down, and what happens when it cannot be."""
+
+import errno
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Acted, Ejected, Ended, Event, Fault, HostFault, Journal, Moment, Referee, Started, __version__
+from fairplay.core.chance import seed_from
+from fairplay.journal.replay import read
+from fairplay.journal.verify import Unfinished, verify
+from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Watcher, first, later, plain, record
+
+COMMON = {"type", "seq", "at"}
+FACT = COMMON | {"took", "fact"}
+OPENING = COMMON | {"format", "fairplay", "match", "game", "rules", "parameters", "names", "players", "seed"}
+
+
+class World:
+    """Time that passes only while players think."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+
+    def clock(self) -> float:
+        return self.time
+
+    def thinking(self, seconds: float) -> Callable[[Any], Any]:
+        def take_turn(view: Any) -> Any:
+            self.time += seconds
+            return first(view)
+
+        return take_turn
+
+
+class Disk:
+    """In place of os.write: fails at the n-th call, and only there."""
+
+    def __init__(self, at: int, failure: int | None) -> None:
+        self.calls = 0
+        self._at = at
+        self._failure = failure  # an errno; None: a short write
+        self._write = os.write
+
+    def write(self, file: int, line: bytes) -> int:
+        self.calls += 1
+        if self.calls != self._at:
+            return self._write(file, line)
+        if self._failure is None:
+            return self._write(file, line[: len(line) // 2])
+        raise OSError(self._failure, os.strerror(self._failure))
+
+
+def whole_facts(path: Path) -> list[Any]:
+    """The facts in a file, whatever stands behind the last whole line."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    entries = [json.loads(line) for line in lines if line.endswith(b"}\n")]
+    return [entry["fact"] for entry in entries if entry["type"] == "fact"]
+
+
+def test_a_journal_is_private_and_named_by_the_match(tmp_path: Path) -> None:
+    before = os.umask(0)
+
+    try:
+        path, _ = record(tmp_path, [first, first])
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.name == f"{plain(path)[0]['match']}.jsonl"
+    assert re.fullmatch("[0-9a-f]{32}", path.stem)
+
+
+def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, players=["random", "./b.py"], guessable=True, now=lambda: 12.5)
+
+    Referee().run(GAME, [first, first], names=["ann", "bob"], seed=seed_from("7"), record=journal)
+
+    assert journal.path is not None
+    assert plain(journal.path)[0] == {
+        "type": "opening",
+        "seq": 0,
+        "at": 12.5,
+        "format": 1,
+        "fairplay": __version__,
+        "match": journal.path.stem,
+        "game": "fish",
+        "rules": "1",
+        "parameters": {
+            "rows": 4,
+            "columns": 4,
+            "fish": "random",
+            "holes": 0,
+            "colours": "fixed",
+            "cramped": False,
+        },
+        "names": ["ann", "bob"],
+        "players": ["random", "./b.py"],
+        "seed": seed_from("7").hex(),
+        "guessable": True,
+    }
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_there_is_one_line_per_fact_between_the_opening_and_the_result(table: str, tmp_path: Path) -> None:
+    watcher = Watcher()
+
+    path, match = record(tmp_path, TABLES[table](), watcher)
+
+    opening, *facts, result = plain(path)
+    assert set(opening) == OPENING - {"players"}  # nobody said what their addresses are
+    assert [line["type"] for line in facts] == ["fact"] * len(watcher.facts)
+    assert all(
+        COMMON | {"took", "fact"} <= set(line) <= COMMON | {"took", "fact", "answer", "evidence"} for line in facts
+    )
+    assert set(result) == COMMON | {"result"}
+    assert [line["seq"] for line in plain(path)] == list(range(len(facts) + 2))
+    assert [line["fact"]["seat"] for line in facts] == [fact.seat for fact in read(path).facts]
+    assert result["result"]["ranking"] == [sorted(group) for group in match.result.ranking]
+    assert [ejected["seat"] for ejected in result["result"]["ejected"]] == [out.seat for out in match.result.ejected]
+
+
+def test_every_fact_has_its_time_and_how_long_the_player_took(tmp_path: Path) -> None:
+    world = World()
+    journal = Journal(tmp_path, clock=world.clock, now=world.clock)
+
+    path, _ = record(tmp_path, [world.thinking(2.0), world.thinking(0.5)], journal=journal)
+
+    time = 1000.0
+    opening, *facts, result = plain(path)
+    assert opening["at"] == time
+    for line in facts:
+        time += 2.0 if line["fact"]["seat"] == 0 else 0.5
+        assert (line["at"], line["took"]) == (time, 2.0 if line["fact"]["seat"] == 0 else 0.5)
+    assert result["at"] == time
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_chain_is_the_one_that_the_docs_describe(table: str, tmp_path: Path) -> None:
+    path, _ = record(tmp_path, TABLES[table]())
+
+    before = b"0" * 64
+    for line in path.read_bytes().splitlines():
+        body = line[: line.rindex(b',"hash":"')]
+        digest = json.loads(line)["hash"]
+        assert digest == sha256(before + path.stem.encode() + body).hexdigest()
+        before = digest.encode()
+
+
+def test_a_refused_action_is_kept_so_that_it_can_be_judged_again(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, TABLES["one that cheats"]())
+
+    refused = next(line for line in plain(path) if "answer" in line)
+
+    assert refused["fact"]["fault"] == "illegal"
+    assert refused["answer"] == {"type": "place", "at": [99, 99]}
+
+
+def test_what_a_failing_player_said_is_kept_for_the_record_and_not_made_public(tmp_path: Path) -> None:
+    watcher = Watcher()
+
+    path, _ = record(tmp_path, TABLES["two that crash"](), watcher)
+
+    crashed = [line for line in plain(path) if "evidence" in line]
+    assert len(crashed) == 2
+    assert all("what it said" in line["evidence"] for line in crashed)
+    assert "what it said" not in repr(watcher.events)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: Path) -> None:
+    found: list[Event] = []
+
+    class Reading:
+        def observe(self, event: Event, match: AnyMatch) -> None:
+            (path,) = tmp_path.iterdir()
+            recorded = read(path)
+            match event:
+                case Started(names):
+                    assert recorded.opening.names == names
+                case Acted() | Ejected():
+                    assert recorded.facts[-1] == event
+                case Ended(result):
+                    assert recorded.closing is not None
+                    assert recorded.closing.result == result
+            found.append(event)
+
+    watcher = Watcher()
+
+    record(tmp_path, TABLES[table](), Reading(), watcher)
+
+    assert found == watcher.events
+
+
+def test_one_journal_takes_several_matches_with_a_file_each(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+
+    paths = [record(tmp_path, TABLES[table](), journal=journal)[0] for table in TABLES]
+
+    assert len(set(paths)) == len(TABLES) == len(list(tmp_path.iterdir()))
+    assert journal.path == paths[-1]
+    assert len({verify(read(path)).names for path in paths}) == 3  # for two, three and four players
+
+
+def test_a_directory_that_is_not_there_is_made(tmp_path: Path) -> None:
+    path, _ = record(tmp_path / "games" / "today", [first, first])
+
+    assert path.parent == tmp_path / "games" / "today"
+
+
+@pytest.mark.parametrize("failure", [errno.ENOSPC, errno.EIO, None], ids=["no space", "input/output", "short write"])
+def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(
+    failure: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, clean = TABLES["one at each moment"], Watcher()
+    path, _ = record(tmp_path, table(), clean)
+    lines = len(path.read_bytes().splitlines())
+    facts = whole_facts(path)
+
+    for call in count(1):
+        disk, watcher, journal = Disk(call, failure), Watcher(), Journal(tmp_path)
+        with monkeypatch.context() as patch:
+            patch.setattr("fairplay.journal.record.os.write", disk.write)
+            if call > lines:
+                record(tmp_path, table(), watcher, journal=journal)
+                break
+            with pytest.raises(HostFault, match="cannot be written"):
+                record(tmp_path, table(), watcher, journal=journal)
+        assert watcher.events == clean.events[: call - 1]
+        assert journal.path is not None
+        assert whole_facts(journal.path) == facts[: max(0, call - 2)]
+
+    assert watcher.events == clean.events
+
+
+def test_nothing_follows_a_torn_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(HostFault):
+        patch.setattr("fairplay.journal.record.os.write", Disk(5, None).write)
+        record(tmp_path, [first, first], journal=journal)
+    assert journal.path is not None
+    torn = journal.path.read_bytes()
+
+    with pytest.raises(HostFault):
+        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None)
+
+    assert journal.path.read_bytes() == torn
+
+
+def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    referee, journal = Referee(), Journal(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(HostFault):
+        patch.setattr("fairplay.journal.record.os.write", Disk(5, errno.ENOSPC).write)
+        referee.run(GAME, [first, first], seed=SEED, record=journal)
+
+    match = referee.run(GAME, [first, first], seed=SEED, record=journal)
+
+    assert journal.path is not None
+    assert verify(read(journal.path)) == match
+
+
+FULL_DISK = """
+import resource, sys
+from fairplay import Ejected, HostFault, Journal, Referee
+from fairplay.games.fish import Fish
+
+class Printing:
+    def observe(self, event, match):
+        print(type(event).__name__, flush=True)
+
+referee = Referee()
+referee.subscribe(Printing())
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    referee.run(Fish(), [lambda view: next(Fish().actions(view))] * 2, seed=bytes(32), record=Journal(sys.argv[1]))
+except HostFault as fault:
+    print(fault)
+"""
+
+
+def test_a_file_that_may_not_grow_stops_the_match_too(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, tmp_path], capture_output=True, text=True, check=True)
+
+    (path,) = tmp_path.iterdir()
+    *told, fault = done.stdout.splitlines()
+    assert path.stat().st_size == 2000
+    assert told == ["Started", *["Acted"] * len(whole_facts(path))]
+    assert "cannot be written: only" in fault
+    assert done.stderr == ""
+
+
+def test_where_no_journal_can_be_made_nobody_is_called(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    called: list[Any] = []
+    watcher = Watcher()
+
+    with pytest.raises(HostFault, match="no journal can be written in"):
+        record(tmp_path / "file" / "games", [called.append, called.append], watcher)
+
+    assert called == []
+    assert watcher.events == []
+
+
+def test_a_file_that_is_there_already_is_never_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _ = record(tmp_path, [first, first])
+    before = path.read_bytes()
+    monkeypatch.setattr("fairplay.journal.record.secrets.token_hex", lambda size: path.stem)
+
+    with pytest.raises(HostFault, match="File exists"):
+        record(tmp_path, [first, first])
+
+    assert path.read_bytes() == before
+
+
+def test_nothing_follows_the_result(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    path, _ = record(tmp_path, [first, first], journal=journal)
+    whole = path.read_bytes()
+
+    with pytest.raises(HostFault):
+        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None)
+
+    assert path.read_bytes() == whole
+
+
+def test_a_match_that_did_not_end_stays_unfinished(tmp_path: Path) -> None:
+    def interrupt(view: Any) -> Any:
+        raise KeyboardInterrupt
+
+    journal = Journal(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        record(tmp_path, [first, later(3, interrupt)], journal=journal)
+    journal.close()
+
+    assert journal.path is not None
+    with pytest.raises(Unfinished, match="unfinished after fact 7"):
+        verify(read(journal.path))

@@ -1,0 +1,349 @@
+"""Walk through memo 004, the rooms of Fish, sentence by sentence, as far as neither rooms nor networks are needed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import (
+    Acted,
+    Answered,
+    Ejected,
+    End,
+    Ended,
+    Event,
+    Failed,
+    Fault,
+    Journal,
+    Local,
+    Match,
+    Moment,
+    Referee,
+    Start,
+    TakeTurn,
+    play,
+)
+from fairplay.core.chance import seed_from
+from fairplay.games.fish import Action, Fish, Place, Stage, State, View
+from fairplay.journal.replay import read
+from fairplay.testing.scripted import Scripted, failing, playing
+
+FishMatch = Match[State, View, Action]
+
+# Everything that the memo leaves to chance is drawn.
+GAME = Fish(rows=4, columns=5, fish="random", holes="random", colours="random")
+SEED = bytes(range(32))
+SEEDS = [seed_from(str(number)) for number in range(60)]
+NAMES = ("ann", "bob", "cyd", "dee")
+
+
+def first(view: View) -> Action:
+    return next(GAME.actions(view))
+
+
+def tiles(state: State) -> list[int]:
+    return [state.fish_on(position) for position in state.grid.positions]
+
+
+class Watcher:
+    """An observer that keeps every change."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.states: list[State] = []
+
+    def observe(self, event: Event, match: FishMatch) -> None:
+        self.events.append(event)
+        self.states.append(match.state)
+
+
+class Seeing:
+    """A good player that keeps what it is shown."""
+
+    def __init__(self) -> None:
+        self.seen: list[View] = []
+        self.result: Any = None
+
+    def start(self, seat: int, names: tuple[str, ...], view: View) -> None:
+        self.seen.append(view)
+
+    def take_turn(self, view: View) -> Action:
+        self.seen.append(view)
+        return first(view)
+
+    def tell(self, news: Any) -> None:
+        raise AssertionError("Fish has no news")
+
+    def end(self, result: Any) -> None:
+        self.result = result
+
+
+def run(table: list[Any], watcher: Watcher | None = None, **options: Any) -> FishMatch:
+    referee = Referee()
+    referee.subscribe(watcher or Watcher())
+    return referee.run(GAME, table, **{"names": NAMES[: len(table)], "seed": SEED, **options})
+
+
+# What the tournament manager provides.
+
+
+def test_a_game_has_a_unique_id(tmp_path: Path) -> None:
+    for _ in range(10):
+        run([first, first], record=Journal(tmp_path))
+
+    ids = [json.loads(path.read_text().partition("\n")[0])["match"] for path in tmp_path.iterdir()]
+    assert len(set(ids)) == 10
+
+
+def test_the_players_are_in_ascending_order_of_their_ages() -> None:
+    match = run([first, first, first, first], ages=[30, 40, 10, 20])
+
+    assert match.names == ("cyd", "dee", "ann", "bob")
+
+
+def test_players_of_the_same_age_stay_in_the_order_of_the_list() -> None:
+    assert run([first, first, first], ages=[20, 10, 10]).names == ("bob", "cyd", "ann")
+
+
+# The initial board.
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (2, 9), (9, 2), (8, 8)])
+def test_width_and_height_are_those_that_the_manager_gives(rows: int, columns: int) -> None:
+    board = Fish(rows=rows, columns=columns, holes="random").deal(2, SEED).grid
+
+    assert (board.rows, board.columns) == (rows, columns)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_the_number_of_holes_is_random_and_all_penguins_can_be_placed(count: int) -> None:
+    penguins = (6 - count) * count
+
+    holes = [tiles(GAME.deal(count, seed)).count(0) for seed in SEEDS]
+
+    assert len(set(holes)) > 5
+    assert all(20 - hole >= penguins for hole in holes)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_board_with_just_enough_tiles_gets_no_holes(count: int) -> None:
+    game = Fish(rows=1, columns=(6 - count) * count, holes="random")
+
+    assert all(0 not in tiles(game.deal(count, seed)) for seed in SEEDS)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_with_any_number_of_holes_all_players_place_all_their_penguins(count: int) -> None:
+    for seed in SEEDS:
+        watcher = Watcher()
+        match = run([first] * count, watcher, seed=seed)
+        placed = [event for event in watcher.events if isinstance(event, Acted) and isinstance(event.action, Place)]
+        assert len(placed) == (6 - count) * count
+        assert match.result.ejected == ()
+
+
+def test_which_tiles_are_holes_is_random() -> None:
+    holes = {cell for seed in SEEDS for cell, fish in enumerate(tiles(GAME.deal(2, seed))) if not fish}
+
+    assert holes == set(range(20))
+
+
+def test_the_number_of_fish_is_random_on_each_tile_that_is_no_hole() -> None:
+    boards = [tiles(GAME.deal(2, seed)) for seed in SEEDS]
+
+    assert {fish for board in boards for fish in board if fish} == {1, 2, 3, 4, 5}
+    assert all({board[cell] for board in boards} == {0, 1, 2, 3, 4, 5} for cell in range(20))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_colours_are_assigned_at_random_and_are_unique(count: int) -> None:
+    colours = [GAME.deal(count, seed).colours for seed in SEEDS]
+
+    assert all(len(set(assigned)) == len(assigned) == count for assigned in colours)
+    assert {assigned[0] for assigned in colours} == {"red", "white", "brown", "black"}
+
+
+# The initial state.
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_the_initial_state_is_in_the_placing_stage_with_the_board_and_scores_of_zero(count: int) -> None:
+    watcher = Watcher()
+
+    match = run([first] * count, watcher)
+
+    initial = watcher.states[0]
+    assert initial.stage is Stage.PLACING
+    assert initial == GAME.deal(count, SEED)
+    assert initial.scores == (0,) * count
+    assert initial.penguins == ((),) * count
+    assert initial.order == tuple(range(count))  # the order of the manager's list
+    assert match.names == NAMES[:count]
+
+
+# The game.
+
+
+def test_the_stages_are_placing_then_playing_then_done() -> None:
+    watcher = Watcher()
+
+    run([first, first, first], watcher)
+
+    stages = [state.stage for state in watcher.states]
+    assert stages[:9] == [Stage.PLACING] * 9  # before each of the placements
+    assert stages == sorted(stages, key=list(Stage).index)
+    assert set(stages) == set(Stage)
+
+
+def test_the_initial_state_is_broadcast_to_players_and_observers() -> None:
+    watcher, table = Watcher(), [Seeing(), Seeing()]
+
+    run(table, watcher)
+
+    initial = GAME.deal(2, SEED)
+    assert [player.seen[0] for player in table] == [View(0, initial), View(1, initial)]
+    assert watcher.states[0] == initial
+
+
+def test_players_see_the_state_as_it_has_changed_whenever_they_are_to_respond() -> None:
+    watcher, table = Watcher(), [Seeing(), Seeing(), Seeing()]
+
+    run(table, watcher)
+
+    shown = {seat: iter(player.seen[1:]) for seat, player in enumerate(table)}
+    for state, event in zip(watcher.states, watcher.events[1:-1], strict=False):
+        assert isinstance(event, Acted)
+        assert next(shown[event.seat]) == View(event.seat, state)
+
+
+def test_observers_hear_of_every_change_with_the_state_after_it() -> None:
+    watcher = Watcher()
+
+    match = run([first, first], watcher)
+
+    for before, event, after in zip(watcher.states, watcher.events[1:-1], watcher.states[1:], strict=False):
+        assert isinstance(event, Acted)
+        assert after == GAME.apply(before, event.action) != before
+    assert watcher.states[-1] == match.state
+
+
+def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
+    watcher, times = Watcher(), iter(range(1000, 2000))
+    journal = Journal(tmp_path, now=lambda: next(times))
+
+    run([first, first], watcher, record=journal)
+
+    assert journal.path is not None
+    lines = [json.loads(line) for line in journal.path.read_text().splitlines()]
+    at = [line["at"] for line in lines]
+    assert len(lines) == len(watcher.events)
+    assert at[0] == 1000
+    assert at == sorted(set(at))
+
+
+MALFORMED: dict[str, Any] = {
+    "nothing": None,
+    "text": "move",
+    "a number": 7,
+    "a list": [0, 0],
+    "another type": {"type": "fly", "at": [0, 0]},
+    "no type": {"at": [0, 0]},
+    "no position": {"type": "place"},
+    "half a position": {"type": "place", "at": [0]},
+    "words for numbers": {"type": "place", "at": ["0", "0"]},
+    "fractions": {"type": "place", "at": [0.5, 0]},
+    "too much": {"type": "place", "at": [0, 0], "please": True},
+    "no JSON at all": object(),
+}
+
+
+@pytest.mark.parametrize("message", MALFORMED)
+def test_any_message_that_does_not_adhere_to_the_format_gets_its_sender_kicked_out(message: str) -> None:
+    match = run([first, lambda view: MALFORMED[message], first])
+
+    assert [(out.seat, out.fault) for out in match.result.ejected] == [(1, Fault.MALFORMED)]
+    assert match.result.ranking
+    assert match.turn is None
+
+
+@pytest.mark.parametrize("call", [1, 2, 5, 6])
+def test_a_player_that_does_not_respond_in_time_is_kicked_out(call: int) -> None:
+    late = Scripted(failing(call, Failed(Fault.TIMED_OUT, "no answer within 5 s"), playing(first)))
+    good = Scripted(playing(first))
+    heard: list[Event] = []
+
+    match = play(Match(GAME, GAME.deal(2, SEED), ("late", "good")), [late, good], lambda event, *_: heard.append(event))
+
+    out = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 5 s")
+    assert match.result.ejected == (out,)
+    assert heard.count(out) == 1
+    assert late.closed == [out]
+    assert [type(message) for message in late.heard] == [Start, *[TakeTurn] * call]
+    assert isinstance(good.heard[-1], End)
+
+
+def test_once_the_game_is_done_nobody_is_asked_for_a_move() -> None:
+    channels = [Scripted(playing(first)), Scripted(playing(first))]
+
+    play(Match(GAME, GAME.deal(2, SEED), ("ann", "bob")), channels)
+
+    asked = [message.view.state.stage for one in channels for message in one.heard if isinstance(message, TakeTurn)]
+    assert Stage.DONE not in asked
+    assert [type(one.heard[-1]) for one in channels] == [End, End]
+
+
+def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
+    state = GAME.deal(2, SEED)
+    answers = [Answered(None), Answered(Place((-1, 0)))]
+    states: list[State] = []
+
+    play(
+        Match(GAME, state, ("ann", "bob")),
+        [Scripted(playing(first)), Scripted(answers)],
+        lambda event, match, answer: states.append(match.state),
+    )
+
+    at = first(View(0, state))
+    assert states[1] == GAME.apply(state, at)
+    assert states[2] == GAME.eject(states[1], 1, Moment.TURN)
+
+
+# The end.
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_when_there_are_no_more_valid_moves_the_state_is_done_and_broadcast_for_the_last_time(count: int) -> None:
+    watcher, table = Watcher(), [Seeing() for _ in range(count)]
+
+    match = run(table, watcher)
+
+    assert not any(match.state.can_move(seat) for seat in range(count))
+    assert [state.stage for state in watcher.states[-2:]] == [Stage.DONE, Stage.DONE]
+    assert watcher.events[-1] == Ended(match.result)
+    assert [player.result for player in table] == [match.result] * count
+
+
+def test_the_manager_gets_the_last_state_and_the_players_in_the_order_of_the_state() -> None:
+    channels = [Local(first, GAME) for _ in range(3)]
+
+    match = play(Match(GAME, GAME.deal(3, SEED), ("ann", "bob", "cyd")), channels)
+
+    sheet = GAME.pack_state(match.state)
+    assert sheet["stage"] == "done"
+    assert match.names == ("ann", "bob", "cyd")
+    assert [player["score"] for player in sheet["players"]] == list(match.state.scores)
+    best = max(match.state.scores)
+    winners = {match.names[seat] for seat in match.result.ranking[0]}
+    assert winners == {name for name, score in zip(match.names, match.state.scores, strict=True) if score == best}
+
+
+def test_the_id_of_the_game_leads_to_the_last_state_and_the_players(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+
+    match = run([first, first, first], record=journal)
+
+    assert journal.path is not None
+    recorded = read(tmp_path / f"{journal.path.stem}.jsonl")
+    assert recorded.at(None) == match
+    assert recorded.opening.names == match.names

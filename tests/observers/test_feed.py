@@ -1,0 +1,139 @@
+"""Try out that the event stream is what docs/events.md says."""
+
+import json
+from typing import Any
+
+import pytest
+
+from fairplay import Ejected, Ended, Fault, Match, Moment, Referee, Result
+from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.observers.feed import Feed, as_plain
+
+GAME = Fish(rows=3, columns=3, fish=1)
+NAMES = ("ann", "bob", "cyd")
+FIELDS = {
+    "started": {"type", "game", "parameters", "names", "view"},
+    "acted": {"type", "name", "seat", "action"},
+    "ejected": {"type", "name", "seat", "fault", "moment", "why"},
+    "ended": {"type", "ranking", "ejected"},
+}
+HOSTILE = "\x1b[2Jann\n\u2028\u202e\0"
+
+
+def first(view: View) -> Action:
+    return next(GAME.actions(view))
+
+
+def cheat(view: View) -> Action:
+    return Place((99, 99))
+
+
+def crash(view: View) -> Action:
+    raise RuntimeError("a secret of its own")
+
+
+class BadLoser:
+    """Good on its turns, but it says something when nothing is to be said."""
+
+    def take_turn(self, view: View) -> Action:
+        return first(view)
+
+    def end(self, result: Result) -> str:
+        return "it was unfair"
+
+
+def fed(players: list[Any], names: tuple[str, ...] = NAMES) -> list[str]:
+    lines: list[str] = []
+    referee = Referee()
+    referee.subscribe(Feed(lines.append))
+    referee.run(GAME, players, names=names[: len(players)], seed=bytes(32))
+    return lines
+
+
+def test_every_event_is_one_object_on_one_line_with_its_documented_fields() -> None:
+    lines = fed([first, cheat, BadLoser()])
+
+    events = [json.loads(line) for line in lines]
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
+    assert [set(event) for event in events] == [FIELDS[event["type"]] for event in events]
+    assert [event["type"] for event in events] == ["started", "acted", "ejected", *["acted"] * 8, "ejected", "ended"]
+
+
+def test_a_small_match_is_fed_like_this() -> None:
+    started, placed, out, *_, ended = fed([first, cheat, first])
+
+    assert json.loads(started) == {
+        "type": "started",
+        "game": "fish",
+        "parameters": {"rows": 3, "columns": 3, "fish": 1, "holes": 0, "colours": "fixed", "cramped": False},
+        "names": ["ann", "bob", "cyd"],
+        "view": {
+            "seat": None,
+            "stage": "placing",
+            "order": [0, 1, 2],
+            "each": 3,
+            "board": [[1, 1, 1]] * 3,
+            "players": [{"colour": colour, "score": 0, "penguins": []} for colour in ("red", "white", "brown")],
+        },
+    }
+    assert placed == '{"type":"acted","name":"ann","seat":0,"action":{"type":"place","at":[0,0]}}\n'
+    assert out == (
+        '{"type":"ejected","name":"bob","seat":1,"fault":"illegal","moment":"turn",'
+        '"why":"rule 3.2: there is no tile at [99, 99]"}\n'
+    )
+    assert json.loads(ended) == {
+        "type": "ended",
+        "ranking": [["ann"], ["cyd"]],
+        "ejected": [
+            {
+                "name": "bob",
+                "seat": 1,
+                "fault": "illegal",
+                "moment": "turn",
+                "why": "rule 3.2: there is no tile at [99, 99]",
+            }
+        ],
+    }
+
+
+def test_a_placement_and_a_move_are_told_apart() -> None:
+    actions = [json.loads(line)["action"] for line in fed([first, first]) if '"acted"' in line]
+
+    assert {action["type"]: set(action) for action in actions} == {
+        "place": {"type", "at"},
+        "move": {"type", "from", "to"},
+    }
+
+
+def test_ties_stand_together_by_seat() -> None:
+    match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
+
+    event = as_plain(Ended(Result((frozenset({2, 0}), frozenset({1})), ())), match)
+
+    assert event == {"type": "ended", "ranking": [["ann", "cyd"], ["bob"]], "ejected": []}
+
+
+@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("moment", Moment)
+def test_faults_and_moments_are_said_as_documented(fault: Fault, moment: Moment) -> None:
+    match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
+
+    event = as_plain(Ejected(2, fault, moment, "why"), match)
+
+    assert event["fault"] in ("illegal", "malformed", "timed_out", "crashed", "gone", "flood")
+    assert event["moment"] in ("greeting", "turn", "news", "farewell")
+    assert (event["name"], event["seat"], event["why"]) == ("cyd", 2, "why")
+
+
+def test_what_a_crashed_player_said_is_not_in_the_stream() -> None:
+    lines = fed([first, crash])
+
+    assert "raised RuntimeError" in "".join(lines)
+    assert "secret" not in "".join(lines)
+
+
+def test_hostile_names_break_neither_lines_nor_terminals() -> None:
+    lines = fed([first, cheat], (HOSTILE, "bob"))
+
+    assert [json.loads(line)["names"] for line in lines[:1]] == [[HOSTILE, "bob"]]
+    assert not any(sign < " " for line in lines for sign in line.removesuffix("\n"))

@@ -1,0 +1,171 @@
+"""Try out what a match looks like in words."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from fairplay import Acted, Ejected, Ended, Fault, Match, Moment, Referee, Result, Started
+from fairplay.games.fish import Action, Fish, Move, Place, View
+from fairplay.games.fish.draw import text
+from fairplay.observers.reporter import Reporter, in_words, outcome
+
+GAME = Fish(rows=3, columns=3, fish=1)
+NAMES = ("ann", "bob", "cyd", "dee")
+HOSTILE = ("\x1b[2Jann", "bob\nis out: crashed (turn), ha", "c\u202edyc", "\x9b1mdee\r\x07")
+
+WHOLE_MATCH = r"""at the table: ann, bob, cyd
+
+    0   0   1   1   2   2
+   ___     ___     ___
+0 / 1 \___/ 1 \___/ 1 \___
+1 \___/ 1 \___/ 1 \___/ 1 \
+2 / 1 \___/ 1 \___/ 1 \___/
+  \___/   \___/   \___/
+
+ R  red    ann    0 fish  to place
+ W  white  bob    0 fish
+ B  brown  cyd    0 fish
+
+ann places a penguin at [0, 0]
+bob is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
+cyd places a penguin at [0, 1]
+ann places a penguin at [0, 2]
+cyd places a penguin at [1, 0]
+ann places a penguin at [1, 1]
+cyd places a penguin at [1, 2]
+ann moves from [0, 0] to [2, 0]
+cyd moves from [0, 1] to [2, 1]
+ann moves from [0, 2] to [2, 2]
+
+    0   0   1   1   2   2
+
+0      ___     ___     ___
+1  ___/B 1\___/R 1\___/B 1\
+2 /R 1\___/B 1\___/R 1\___/
+  \___/   \___/   \___/
+
+ R  red    ann    2 fish  most fish
+ W  white  bob    0 fish  ejected
+ B  brown  cyd    1 fish
+
+1. ann
+2. cyd
+bob is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
+"""
+
+
+def first(view: View) -> Action:
+    return next(GAME.actions(view))
+
+
+def cheat(view: View) -> Action:
+    return Place((99, 99))
+
+
+def told(reporter_of: Any, players: list[Any], names: tuple[str, ...]) -> str:
+    said: list[str] = []
+    referee = Referee()
+    referee.subscribe(reporter_of(said.append))
+    referee.run(GAME, players, names=names, seed=bytes(32))
+    return "".join(said)
+
+
+def result(*groups: set[int], ejected: tuple[Ejected, ...] = ()) -> Result:
+    return Result(tuple(frozenset(group) for group in groups), ejected)
+
+
+def test_a_whole_match_reads_like_this() -> None:
+    assert told(partial(Reporter, draw=text), [first, cheat, first], NAMES[:3]) == WHOLE_MATCH
+
+
+def test_without_a_drawing_only_the_words_are_told() -> None:
+    lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(("at", "ann", "bob", "cyd", "1. a", "2. c"))]
+
+    assert told(Reporter, [first, cheat, first], NAMES[:3]).splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Started(NAMES), "at the table: ann, bob, cyd, dee"),
+        (Acted(1, Place((0, 2))), "bob places a penguin at [0, 2]"),
+        (Acted(2, Move((0, 2), (4, 2))), "cyd moves from [0, 2] to [4, 2]"),
+        (
+            Ejected(3, Fault.TIMED_OUT, Moment.NEWS, "no answer within 5 s"),
+            "dee is out: timed out (news), no answer within 5 s",
+        ),
+        (Ended(result({1})), "1. bob"),
+    ],
+    ids=["start", "place", "move", "kick", "end"],
+)
+def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
+    assert in_words(event, NAMES) == [words]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "lines"),
+    [
+        ([{0}, {1}, {2}, {3}], ["1. ann", "2. bob", "3. cyd", "4. dee"]),
+        ([{2, 0}, {3}, {1}], ["1. ann, cyd", "3. dee", "4. bob"]),
+        ([{3}, {0, 1, 2}], ["1. dee", "2. ann, bob, cyd"]),
+        ([{0, 1, 2, 3}], ["1. ann, bob, cyd, dee"]),
+        ([set(), {0}], ["1. (nobody)", "2. ann"]),
+        ([], ["nobody is left to be ranked"]),
+    ],
+)
+def test_a_tie_shares_a_rank_and_the_next_rank_counts_them_all(ranking: list[set[int]], lines: list[str]) -> None:
+    assert outcome(result(*ranking), NAMES) == lines
+
+
+def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
+    out = (
+        Ejected(2, Fault.CRASHED, Moment.GREETING, "raised ValueError"),
+        Ejected(0, Fault.MALFORMED, Moment.FAREWELL, "answered where only an acknowledgement was due"),
+    )
+
+    assert outcome(result({1}, {3}, ejected=out), NAMES) == [
+        "1. bob",
+        "2. dee",
+        "cyd is out: crashed (greeting), raised ValueError",
+        "ann is out: malformed (farewell), answered where only an acknowledgement was due",
+    ]
+
+
+def test_hostile_names_never_reach_the_terminal_raw() -> None:
+    said = told(partial(Reporter, draw=partial(text, colour=False)), [first, cheat, first], HOSTILE[:3])
+
+    assert all(line.isprintable() for line in said.split("\n"))
+    assert len(said.splitlines()) == len(WHOLE_MATCH.splitlines())
+
+
+def test_hostile_reasons_never_reach_the_terminal_raw() -> None:
+    out = Ejected(0, Fault.CRASHED, Moment.TURN, "raised \x1b]0;title\x07\n1. ann")
+
+    (line,) = in_words(out, HOSTILE)
+
+    assert line.isprintable()
+
+
+def test_names_and_reasons_of_any_length_stay_on_one_line() -> None:
+    out = Ejected(0, Fault.CRASHED, Moment.TURN, "y" * 100_000)
+
+    (line,) = in_words(out, ("x" * 100_000,))
+
+    assert len(line) < 500
+
+
+def test_the_board_is_the_one_that_spectators_see() -> None:
+    shown: list[Any] = []
+
+    def draw(view: Any, names: tuple[str, ...]) -> str:
+        shown.append(view)
+        return "the board"
+
+    match = Match(GAME, GAME.deal(2, bytes(32)), NAMES[:2])
+    said: list[str] = []
+
+    Reporter(said.append, draw).observe(Started(match.names), match)
+
+    assert shown == [match.view(None)]
+    assert "".join(said) == "at the table: ann, bob\n\nthe board\n\n"

@@ -1,0 +1,272 @@
+"""Try out every way to name a player, and every way to get it wrong."""
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, Referee
+from fairplay.games import title
+from fairplay.games.fish import Fish
+from fairplay.players.address import open_player, split_label
+from fairplay.render.text import printable
+
+GAME = Fish(rows=4, columns=4)
+VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
+KEY = bytes(32)
+
+STRATEGY = """
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    return next(Fish().actions(view))
+"""
+PLAYER = """
+from fairplay.games.fish import Fish
+
+class Player:
+    def start(self, seat, names, view):
+        self.seat = seat
+
+    def take_turn(self, view):
+        assert view.seat == self.seat
+        return next(Fish().actions(view))
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that we are in; the modules that are loaded from it are forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
+    return tmp_path
+
+
+def open_fish(address: str, key: bytes = KEY) -> Any:
+    return open_player(address, title("fish"), key)
+
+
+def write(path: Path, source: str) -> Path:
+    path.write_text(dedent(source))
+    return path
+
+
+def refusal(address: str) -> str:
+    """The one line with which an address is refused."""
+    with pytest.raises(BadRequest) as caught:
+        open_fish(address)
+    said = str(caught.value)
+    assert said
+    assert "\n" not in said
+    return said
+
+
+def survives(player: Any) -> bool:
+    """Does it play a match to its end against itself?"""
+    return not Referee().run(GAME, [player, player], seed=bytes(32)).result.ejected
+
+
+@pytest.mark.parametrize("address", ["random", "greedy", "lookahead", "lookahead:1", "lookahead:2"])
+def test_a_house_player_is_known_by_its_name(address: str) -> None:
+    assert survives(open_fish(address))
+
+
+def test_the_parameter_of_a_house_player_changes_how_it_plays() -> None:
+    shallow, deep = (
+        Referee().run(GAME, [open_fish(address), open_fish("greedy")], seed=bytes([4]) * 32)
+        for address in ("lookahead:1", "lookahead:3")
+    )
+
+    assert shallow.state != deep.state
+
+
+def test_a_house_player_draws_from_the_key_of_its_seat() -> None:
+    drawn = {open_fish("random", bytes([number]) * 32)(VIEW) for number in range(10)}
+
+    assert len(drawn) > 1
+    assert open_fish("random")(VIEW) == open_fish("random")(VIEW)
+
+
+@pytest.mark.parametrize("address", ["rando", "Random", "", ":", " random", "chess:1"])
+def test_a_house_player_that_is_not_there_is_refused(address: str) -> None:
+    name = address.partition(":")[0]
+
+    assert refusal(address).startswith(f"fish has no player {name!r}; it has random, greedy, lookahead")
+
+
+@pytest.mark.parametrize("address", ["lookahead:x", "lookahead:0", "lookahead:10", "lookahead:1:2", "lookahead:²"])
+def test_a_parameter_that_makes_no_sense_is_refused(address: str) -> None:
+    assert refusal(address).endswith(f"not {address.partition(':')[2]!r}")
+
+
+@pytest.mark.parametrize("address", ["random:3", "greedy:much"])
+def test_a_parameter_where_there_is_none_is_refused(address: str) -> None:
+    assert "takes no parameter" in refusal(address)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "address"),
+    [
+        ("random", "random", "random"),
+        ("ann=random", "ann", "random"),
+        ("ann=lookahead:2", "ann", "lookahead:2"),
+        ("a b=./x.py", "a b", "./x.py"),
+        ("ann=py:bots:Ann", "ann", "py:bots:Ann"),
+        ("ann=bob=random", "ann", "bob=random"),
+    ],
+)
+def test_a_label_may_stand_before_the_address(text: str, label: str, address: str) -> None:
+    assert split_label(text) == (label, address)
+
+
+@pytest.mark.parametrize("text", ["=random", "ann=", "="])
+def test_half_a_label_is_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="write NAME=PLAYER"):
+        split_label(text)
+
+
+def test_a_module_may_hold_a_class_a_function_or_an_object(bots: Path) -> None:
+    write(bots / "several.py", f"{PLAYER}\n{STRATEGY}\nann = Player()\nann.seat = None\n")
+
+    player, strategy, ann = (open_fish(f"py:several:{name}") for name in ("Player", "take_turn", "ann"))
+
+    assert survives(strategy)
+    assert type(player) is type(ann)
+    assert player is not ann
+    assert open_fish("py:several:Player") is not player
+    assert open_fish("py:several:ann") is ann
+
+
+def test_a_module_may_be_in_a_package(bots: Path) -> None:
+    (bots / "shelf").mkdir()
+    write(bots / "shelf" / "good.py", STRATEGY)
+
+    assert survives(open_fish("py:shelf.good:take_turn"))
+
+
+@pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])
+def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> None:
+    assert refusal(address) == f"{address!r} names no player; write py:module:Name"
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("py:nowhere_to_be_found:Bot", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        ("py:..:Bot", "TypeError"),
+        ("py:empty:Bot", "there is no 'Bot' in empty"),
+        ("py:empty:take_turn.deeper", "there is no 'take_turn.deeper' in empty"),
+        ("py:empty:__name__", "is no player: it has no method take_turn(view)"),
+        ("py:broken:Bot", "SyntaxError"),
+    ],
+)
+def test_a_module_without_this_player_is_refused(address: str, why: str, bots: Path) -> None:
+    write(bots / "empty.py", "")
+    write(bots / "broken.py", "def take_turn(view)\n    pass\n")
+
+    assert why in refusal(address)
+
+
+@pytest.mark.parametrize("source", [PLAYER, STRATEGY, f"{PLAYER}\nplayer = Player()\ndel Player\n"])
+@pytest.mark.parametrize("address", ["./bot.py", "bot.py"])
+def test_a_file_may_hold_a_class_a_function_or_an_object(source: str, address: str, bots: Path) -> None:
+    write(bots / "bot.py", source)
+
+    players = [open_fish(address), open_fish(address)]
+
+    assert not Referee().run(GAME, players, seed=bytes(32)).result.ejected
+
+
+def test_a_file_is_loaded_for_each_seat_anew(bots: Path) -> None:
+    address = str(write(bots / "bot.py", "seen = []\ndef take_turn(view): seen.append(view)\n"))
+
+    one, other = open_fish(address), open_fish(address)
+    one(VIEW)
+
+    assert (one.__globals__["seen"], other.__globals__["seen"]) == ([VIEW], [])
+
+
+def test_a_file_may_be_called_like_a_module_that_others_need(bots: Path) -> None:
+    address = str(write(bots / "random.py", STRATEGY))
+    import random
+
+    open_fish(address)
+
+    assert sys.modules["random"] is random
+
+
+def test_a_file_may_use_dataclasses_and_the_names_of_fairplay(bots: Path) -> None:
+    source = """
+        from __future__ import annotations
+        from dataclasses import dataclass
+        from fairplay import *
+        from fairplay.games.fish import Fish
+
+        @dataclass
+        class Memory:
+            turns: int = 0
+
+        def take_turn(view):
+            return next(Fish().actions(view))
+    """
+
+    assert survives(open_fish(str(write(bots / "bot.py", source))))
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("", "defines no player: neither a class Player nor a function take_turn"),
+        ("def takes_turn(view): pass", "defines no player"),
+        ("player = 3", "is no player: it has no method take_turn(view)"),
+        ("class Player: pass", "is no player: it has no method take_turn(view)"),
+        ("class Player:\n    take_turn = 3", "is no player: it has no method take_turn(view)"),
+        ("x = 1\ndef take_turn(view)\n    return x", "SyntaxError: expected ':' ("),
+        ("def take_turn(view):\nreturn", "line 2)"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("\nraise RuntimeError('not today')", "RuntimeError: not today (bot.py, line 2)"),
+        ("raise RuntimeError", "RuntimeError"),
+        ("raise SyntaxError", "SyntaxError"),
+        ("import sys\nsys.exit(0)", "SystemExit"),
+        ("class Player:\n    def __init__(self): raise ValueError('no')", "ValueError: no (bot.py, line 2)"),
+        ("class Player:\n    def __init__(self, game): self.game = game", "TypeError"),
+        ("class Odd(Exception):\n    def __str__(self): raise Odd\nraise Odd", "Odd"),
+        ("x = (" * 500, "SyntaxError"),
+        ("x = '\0'", "null bytes"),
+    ],
+)
+def test_a_file_without_a_player_is_refused_with_the_reason(source: str, why: str, bots: Path) -> None:
+    address = str(write(bots / "bot.py", source))
+
+    said = refusal(address)
+
+    assert why in said
+    assert address in said
+
+
+def test_what_a_file_raises_reaches_no_terminal_raw(bots: Path) -> None:
+    (bots / "bot.py").write_text("raise RuntimeError('one\\ntwo \\x1b[2J')")
+
+    with pytest.raises(BadRequest) as caught:
+        open_fish("./bot.py")
+
+    assert printable(str(caught.value), 2000).isprintable()
+
+
+@pytest.mark.parametrize("address", ["./missing.py", "missing.py", "./", "/", "./bot", "./bot.txt", "./directory.py"])
+def test_what_is_no_python_file_is_refused(address: str, bots: Path) -> None:
+    (bots / "directory.py").mkdir()
+    write(bots / "bot", STRATEGY)
+    write(bots / "bot.txt", STRATEGY)
+
+    assert refusal(address) == f"there is no Python file {address}"
+
+
+def test_the_keyboard_is_not_a_player(bots: Path) -> None:
+    write(bots / "bot.py", "raise KeyboardInterrupt")
+
+    with pytest.raises(KeyboardInterrupt):
+        open_fish("./bot.py")

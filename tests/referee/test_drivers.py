@@ -1,0 +1,241 @@
+"""Both drivers do the same, and leave no line open."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay.core.chance import Lots, derive, seed_from
+from fairplay.core.events import Ejected, Event, Fault
+from fairplay.core.game import Game
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.games.fish import Fish, Place
+from fairplay.referee.drivers import play, play_async
+from fairplay.referee.referee import Announce, AnyMatch
+from fairplay.testing.scripted import AsyncScripted, Script, Scripted, failing, playing
+from tests.toy import Play, Toy
+
+GAMES: dict[str, tuple[Game[Any, Any, Any], Answer]] = {
+    "toy": (Toy(), Answered(Play(99))),
+    "fish": (Fish(rows=4, columns=4, holes="random"), Answered(Place((-1, -1)))),
+}
+Heard = list[tuple[Event, AnyMatch, Answer | None]]
+
+each_game = pytest.mark.parametrize("name", GAMES)
+
+
+def dealt(name: str, seats: int, seed: bytes) -> AnyMatch:
+    game = GAMES[name][0]
+    return Match(game, game.deal(seats, seed), tuple(f"player-{seat}" for seat in range(seats)))
+
+
+def good(match: AnyMatch, key: bytes) -> Script:
+    """A player that draws its action from the view, so that it does the same when it is asked again."""
+
+    def choose(view: Any) -> Any:
+        options = list(match.game.actions(view))
+        page = msgspec.json.encode(match.game.pack(view)).decode()
+        return options[Lots(derive(key, page)).below(len(options))]
+
+    return playing(choose)
+
+
+def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
+    """A player for each seat; about half of them fail at some call, in some way."""
+    lots = Lots(seed)
+    failures: list[Answer] = [*(Failed(fault, "it failed") for fault in Fault), GAMES[name][1]]
+    scripts = []
+    for seat in range(len(match.names)):
+        script = good(match, derive(seed, str(seat)))
+        if lots.below(2):
+            script = failing(lots.below(10), failures[lots.below(len(failures))], script)
+        scripts.append(script)
+    return scripts
+
+
+def listen(heard: Heard) -> Announce:
+    return lambda event, match, answer: heard.append((event, match, answer))
+
+
+def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
+    seed = seed_from(f"{name} {number}")
+    return dealt(name, 2 + number % 3, seed), seed
+
+
+@pytest.mark.parametrize("number", range(60))
+@each_game
+def test_sync_and_async_agree(name: str, number: int) -> None:
+    match, seed = some_match(name, number)
+    sync = [Scripted(script) for script in table(name, match, seed)]
+    awaited = [AsyncScripted(script) for script in table(name, match, seed)]
+    heard: Heard = []
+    heard_async: Heard = []
+
+    final = play(match, sync, listen(heard))
+    final_async = asyncio.run(play_async(match, awaited, listen(heard_async)))
+
+    assert final == final_async
+    assert heard == heard_async
+    assert [(one.heard, one.closed) for one in sync] == [(one.heard, one.closed) for one in awaited]
+
+
+@pytest.mark.parametrize("number", range(60))
+@each_game
+def test_whatever_a_player_does_the_match_ends(name: str, number: int) -> None:
+    match, seed = some_match(name, number)
+    channels = [Scripted(script) for script in table(name, match, seed)]
+
+    final = play(match, channels)
+
+    ranked = [seat for group in final.result.ranking for seat in group]
+    ejected = [ejected.seat for ejected in final.result.ejected]
+    assert final.turn is None
+    assert sorted(ranked + ejected) == list(range(len(match.names)))
+
+
+@pytest.mark.parametrize("at", range(12))
+@each_game
+def test_whoever_fails_at_any_call_is_ejected_and_everybody_else_is_ranked(name: str, at: int) -> None:
+    match, seed = some_match(name, 1)
+    scripts = [good(match, derive(seed, str(seat))) for seat in range(len(match.names))]
+    scripts[1] = failing(at, Failed(Fault.CRASHED, "it fell over"), scripts[1])
+    channels = [Scripted(script) for script in scripts]
+
+    final = play(match, channels)
+
+    failed = [1] if len(channels[1].heard) > at else []  # a short match may not have come so far
+    assert [ejected.seat for ejected in final.ejected] == failed
+    assert {seat for group in final.result.ranking for seat in group} == set(range(len(scripts))).difference(failed)
+    assert len(channels[1].heard) <= at + 1
+
+
+def test_a_table_of_nobody_but_failures_ends_without_a_winner() -> None:
+    for seats in (2, 3, 4):
+        match = dealt("fish", seats, bytes(32))
+
+        final = play(match, [Scripted([]) for _ in range(seats)])
+
+        assert final.result.ranking == ()
+        assert [ejected.seat for ejected in final.ejected] == list(range(seats))
+
+
+@each_game
+def test_every_channel_is_closed_once_and_an_ejected_one_with_its_ejection(name: str) -> None:
+    for number in range(30):
+        match, seed = some_match(name, number)
+        channels = [Scripted(script) for script in table(name, match, seed)]
+
+        final = play(match, channels)
+
+        ejected = {ejected.seat: ejected for ejected in final.ejected}
+        assert [channel.closed for channel in channels] == [[ejected.get(seat)] for seat in range(len(channels))]
+
+
+def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
+    order: list[str] = []
+
+    class Noting(Scripted):
+        def ask(self, message: Message) -> Answer:
+            order.append("ask")
+            return super().ask(message)
+
+        def close(self, ejected: Ejected | None) -> None:
+            order.append("close" if ejected is None else "dismiss")
+            super().close(ejected)
+
+    match = dealt("toy", 2, bytes(32))
+
+    play(match, [Noting([]), Noting([])])
+
+    assert order == ["ask", "dismiss", "ask", "dismiss"]
+
+
+class Stop(Exception):
+    """What an announcement raises, as a full disk would."""
+
+
+def stopping(at: int) -> Announce:
+    events = iter(range(at))
+
+    def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+        if next(events, None) is None:
+            raise Stop
+
+    return announce
+
+
+@pytest.mark.parametrize("at", range(12))
+@each_game
+def test_an_exception_out_of_announce_stops_the_match_and_closes_every_channel_once(name: str, at: int) -> None:
+    match, seed = some_match(name, 5)
+    sync = [Scripted(script) for script in table(name, match, seed)]
+    awaited = [AsyncScripted(script) for script in table(name, match, seed)]
+
+    with pytest.raises(Stop):
+        play(match, sync, stopping(at))
+    with pytest.raises(Stop):
+        asyncio.run(play_async(match, awaited, stopping(at)))
+
+    assert [len(channel.closed) for channel in sync] == [1] * len(sync)
+    assert [channel.closed for channel in awaited] == [channel.closed for channel in sync]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Stop])
+def test_an_exception_out_of_a_channel_closes_every_channel_once(error: type[BaseException]) -> None:
+    def interrupt(message: Message) -> Answer:
+        raise error
+
+    match = dealt("toy", 3, bytes(32))
+    channels = [Scripted(failing(0, Failed(Fault.GONE, "left"), interrupt)), Scripted(interrupt), Scripted([])]
+
+    with pytest.raises(error):
+        play(match, channels)
+
+    assert [len(channel.closed) for channel in channels] == [1, 1, 1]
+
+
+def test_a_cancelled_match_closes_every_channel_once() -> None:
+    class Silent(AsyncScripted):
+        async def ask(self, message: Message) -> Answer:
+            if isinstance(message, TakeTurn):
+                asked.set()
+                await asyncio.Event().wait()
+            return await super().ask(message)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(play_async(match, channels))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    match = dealt("toy", 2, bytes(32))
+    asked = asyncio.Event()
+    channels = [Silent(good(match, bytes(32))) for _ in range(2)]
+
+    asyncio.run(cancel())
+
+    assert [channel.closed for channel in channels] == [[None], [None]]
+
+
+# The scripts themselves.
+
+
+def test_a_script_that_is_over_is_a_player_that_is_gone() -> None:
+    channel = Scripted([Answered(None)])
+
+    answers = [channel.ask(TakeTurn(view)) for view in (1, 2)]
+
+    assert answers == [Answered(None), Failed(Fault.GONE, "the script is over")]
+    assert channel.heard == [TakeTurn(1), TakeTurn(2)]
+
+
+def test_whoever_asks_a_closed_channel_is_told_off() -> None:
+    channel = Scripted([])
+
+    channel.close(None)
+
+    with pytest.raises(AssertionError, match="asked after it was closed"):
+        channel.ask(TakeTurn(None))

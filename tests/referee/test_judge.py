@@ -1,0 +1,66 @@
+"""What an answer amounts to is decided in one place."""
+
+import pytest
+
+from fairplay.core.events import Acted, Ejected, Fault
+from fairplay.core.game import Moment
+from fairplay.core.messages import Answered, Failed
+from fairplay.games.fish import Fish, Move, Place
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.referee.referee import judge, judge_acknowledgement
+
+FISH = Fish()
+VIEW = FISH.view(EXAMPLES["start"], 0)
+
+
+def test_a_legal_action_is_a_fact() -> None:
+    fact = judge(FISH, VIEW, 0, Answered(Place((2, 2))))
+
+    assert fact == Acted(0, Place((2, 2)))
+
+
+def test_an_illegal_action_is_an_ejection_that_names_the_clause() -> None:
+    fact = judge(FISH, VIEW, 0, Answered(Place((9, 9))))
+
+    assert fact == Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]")
+
+
+def test_an_action_of_the_wrong_kind_is_illegal_not_malformed() -> None:
+    fact = judge(FISH, VIEW, 0, Answered(Move((0, 0), (2, 0))))
+
+    assert isinstance(fact, Ejected)
+    assert (fact.fault, fact.why[:8]) == (Fault.ILLEGAL, "rule 3.4")
+
+
+def test_whoever_is_shown_the_view_of_another_seat_is_judged_by_it() -> None:
+    fact = judge(FISH, FISH.view(EXAMPLES["start"], 1), 1, Answered(Place((2, 2))))
+
+    assert isinstance(fact, Ejected)
+    assert fact.why == "rule 2.3: it is not your turn"
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_failure_is_an_ejection_with_its_own_fault(fault: Fault) -> None:
+    fact = judge(FISH, VIEW, 0, Failed(fault, "it went wrong", evidence="a secret"))
+
+    assert fact == Ejected(0, fault, Moment.TURN, "it went wrong")
+
+
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.FAREWELL])
+@pytest.mark.parametrize("fault", Fault)
+def test_a_failure_to_acknowledge_is_an_ejection_at_that_moment(fault: Fault, moment: Moment) -> None:
+    ejected = judge_acknowledgement(1, moment, Failed(fault, "it went wrong"))
+
+    assert ejected == Ejected(1, fault, moment, "it went wrong")
+
+
+def test_an_acknowledgement_is_nothing() -> None:
+    assert judge_acknowledgement(0, Moment.NEWS, Answered(None)) is None
+
+
+@pytest.mark.parametrize("value", [0, "", False, (), "void", Place((0, 0))])
+def test_anything_but_nothing_is_no_acknowledgement(value: object) -> None:
+    ejected = judge_acknowledgement(0, Moment.GREETING, Answered(value))
+
+    assert ejected is not None
+    assert ejected.fault is Fault.MALFORMED

@@ -1,0 +1,163 @@
+"""Look at what is drawn around a board."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from fairplay.render.panel import (
+    CARD_WIDTHS,
+    EDGE,
+    GAP,
+    HEADER,
+    LONGEST_NAME,
+    NO_TRAY,
+    PANEL,
+    Board,
+    Header,
+    Look,
+    Player,
+    Skin,
+    Tray,
+    named,
+    picture,
+    roster,
+)
+from fairplay.render.svg import circle
+
+SVG = "{http://www.w3.org/2000/svg}"
+RED = Look("R", "97;41", "#f00")
+SKIN = Skin(ground="#000", panel="#111", letters="#fff", pale="#eee", faint="#999", gold="#fc0")
+ANN = Player(RED, "red", "Ann", "to move", lit=True, facts="   7 fish", score="7")
+BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="12")
+
+
+def drawn(
+    *players: Player, width: float = 600.0, tray: Tray = NO_TRAY, stages: tuple[str, ...] = ("now", "then")
+) -> ElementTree.Element:
+    whole = picture(
+        Board([circle(0, 0, 5)], width, 300.0, origin=(10.0, 20.0)),
+        players,
+        [[circle(0, 0, 40)]] * len(players),
+        header=Header(circle(30, 24, 10), "Toy", stages, 0),
+        skin=SKIN,
+        definitions=[circle(0, 0, 1, id="coin")],
+        label="<a toy>",
+        unit="coin",
+        tray=tray,
+    )
+    return ElementTree.fromstring(whole)
+
+
+def said(root: ElementTree.Element) -> list[str]:
+    return ["".join(words.itertext()) for words in root.iter(f"{SVG}text")]
+
+
+def cards(root: ElementTree.Element) -> list[tuple[float, float]]:
+    """The upper left corners of the cards, within the panel."""
+    groups = [part for part in root.iter(f"{SVG}g") if part.find(f"{SVG}clipPath") is not None]
+    numbers = [re.findall(r"[-\d.]+", part.get("transform", "")) for part in groups]
+    return [(float(x), float(y)) for x, y in numbers]
+
+
+def test_a_player_without_a_name_has_none() -> None:
+    assert [named(["Ann", " ", ""], seat) for seat in range(4)] == ["Ann", "", "", ""]
+    assert Player(RED, "red", "").called == "red"
+
+
+def test_names_are_cut_and_cleaned() -> None:
+    name = named(["\x1b[2J" + "x" * 100], 0)
+
+    assert len(name) == LONGEST_NAME
+    assert name.isprintable()
+
+
+def test_a_line_says_who_what_and_how_it_stands() -> None:
+    assert [*roster([ANN, BOB], colour=False)] == [
+        " R  red    Ann       7 fish  to move",
+        " R  <pink>  <pink>   12 fish  ejected",
+    ]
+
+
+def test_colour_adds_nothing_but_colour_to_lines() -> None:
+    first, *_ = roster([ANN, BOB], colour=True)
+
+    assert first == "\x1b[97;41m R \x1b[0m red    Ann       7 fish  to move"
+
+
+def test_marks_stay_aligned_whatever_letters_and_facts_there_are() -> None:
+    wide = Player(RED, "red", "漢字", "here", facts="a")
+    first, second = roster([wide, Player(RED, "red", "abcd", "here", facts="abc")], colour=False)
+
+    assert first.index("here") == second.index("here") - 2  # two letters, each as wide as two
+    assert not [*roster([], colour=False)]
+
+
+def test_a_card_says_who_it_is_and_how_it_stands() -> None:
+    lines = said(drawn(ANN, BOB))
+
+    assert lines == ["Toy", "now · then", "Ann", "red · to move", "7", "<pink>", "ejected", "12"]
+
+
+def test_cards_without_a_score_have_no_unit() -> None:
+    plain = Player(RED, "red", "Ann", "to move")
+
+    assert not list(drawn(plain).iter(f"{SVG}use"))
+    assert [use.get("href") for use in drawn(ANN, BOB).iter(f"{SVG}use")] == ["#coin"] * 2
+
+
+def test_where_the_card_is_too_narrow_the_colour_is_left_to_the_figure() -> None:
+    player = Player(RED, "vermilion", "Ann", "out in round 11")
+
+    assert "vermilion · out in round 11" in said(drawn(player))
+    assert "out in round 11" in said(drawn(*[player] * 2, width=100.0))
+
+
+def test_whoever_is_out_is_struck_out_and_whoever_is_lit_has_a_frame() -> None:
+    root = drawn(ANN, BOB)
+
+    assert [words.text for words in root.iter(f"{SVG}text") if words.get("text-decoration")] == ["<pink>"]
+    assert [box.get("stroke") for box in root.iter(f"{SVG}rect") if box.get("stroke")] == ["#fc0"]
+
+
+def test_the_stage_is_emphasised() -> None:
+    bold = [span.text for span in drawn(ANN).iter(f"{SVG}tspan") if span.get("font-weight") == "bold"]
+
+    assert bold == ["now"]
+
+
+def test_a_stage_says_what_it_likes() -> None:
+    assert "a < b · c & d" in said(drawn(ANN, stages=("a < b", "c & d")))
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+@pytest.mark.parametrize("width", [50.0, 700.0, 4000.0])
+def test_cards_never_overlap_and_stay_inside(count: int, width: float) -> None:
+    root = drawn(*[ANN] * count, width=width)
+    scale = max(1.0, float(root.get("width", "")) / PANEL)
+
+    corners = cards(root)
+
+    assert len(set(corners)) == count
+    for x, y in corners:
+        assert x >= GAP - 0.01
+        assert x + CARD_WIDTHS[0] <= float(root.get("width", "")) / scale
+        assert all(abs(x - other) >= CARD_WIDTHS[0] for other, line in corners if line == y and other != x)
+
+
+def test_the_tray_lies_above_the_cards() -> None:
+    bare, laid = drawn(ANN), drawn(ANN, tray=Tray([circle(9, 9, 9, id="laid")], 70.0))
+
+    assert float(laid.get("height", "")) == float(bare.get("height", "")) + 70
+    assert cards(laid)[0][1] == cards(bare)[0][1] + 70
+    assert [part for part in laid.iter() if part.get("id") == "laid"]
+
+
+def test_the_board_keeps_its_distance() -> None:
+    board = next(part for part in drawn(ANN).iter() if part.get("id") == "board")
+
+    assert board.get("transform") == f"translate({EDGE + 10:.2f} {HEADER + EDGE / 2 + 20:.2f})"
+
+
+def test_without_players_there_is_no_panel() -> None:
+    assert float(drawn().get("height", "")) == HEADER + 300 + EDGE
