@@ -14,11 +14,13 @@ from fairplay import Event, Game, Journal, Match, Moment, Referee
 from fairplay.core.chance import derive, seed_from
 from fairplay.games import title
 from fairplay.games.fish import Fish
+from fairplay.games.tsuro import Tsuro
 
 ROUNDS = 40  # each benchmark is measured so often, by turns with the others; the best round counts
 MEMORY = Path("/dev/shm")  # journals go there if it exists: what a disk costs is its own, and differs by a factor of 20
 SMALL = Fish(rows=5, columns=5)
 LARGE = Fish(rows=8, columns=8)
+TSURO = Tsuro()
 
 AnyGame = Game[Any, Any, Any]
 Benchmark = Callable[[], int]  # does some work, and says how many moves that was
@@ -122,6 +124,9 @@ def main() -> None:
                 "fish.refereed": refereed(SMALL, "random", 2),
                 "fish.journalled": refereed(SMALL, "random", 2, Journal(directory)),
                 "fish.deal": deal(SMALL),
+                "tsuro.raw": raw(TSURO, 3),
+                "tsuro.refereed": refereed(TSURO, "random", 3),
+                "tsuro.second": refereed(TSURO, "second", 5),
             }
         )
     if as_json:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.command import Done, fairplay, refusal, script
 
-VERBS = ["games", "players", "play", "replay", "draw", "verify", "course"]
+VERBS = ["games", "players", "play", "replay", "draw", "verify", "resume", "course"]
 
 
 def entry(game: str, listing: str) -> list[str]:

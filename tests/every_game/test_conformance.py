@@ -4,20 +4,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.game import Game
+from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.games import GAMES
 from fairplay.games.fish import Fish
 from fairplay.games.fish import State as FishState
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.games.tsuro import Action as TsuroAction
+from fairplay.games.tsuro import State as TsuroState
+from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro import View as TsuroView
+from fairplay.games.tsuro.examples import EXAMPLES as TSURO_EXAMPLES
 from fairplay.testing import laws
 from fairplay.testing.conformance import SEEDS, check_game
 from fairplay.testing.playouts import AnyMatch
 from tests import toy
 from tests.every_game.planted import BUGS
+from tests.games.tsuro import positions as tsuro
 from tests.toy import Toy
 
 
@@ -35,6 +42,12 @@ def seated(state: FishState) -> AnyMatch:
     return Match(Fish(), state, tuple(f"player-{seat}" for seat in range(len(state.scores))))
 
 
+def with_tiles_to_the_end(state: TsuroState) -> AnyMatch:
+    """A match from an example, whose own tiles are for a few turns; what lies there was drawn before."""
+    drawn = tuple(tile for tile, _ in tsuro.lying(state).values())
+    return tsuro.match_from(TsuroState(state.table, (*drawn, *state.source * 7), len(drawn)))
+
+
 UNEVEN: AnyMatch = Match(
     Toy(),
     toy.State(((), (3, 4), (0, 5), ()), (1,), (2,), (), (2, 0, 0, 0), order=(0, 1, 2, 3), ranked=(0, 1, 2, 3)),
@@ -44,6 +57,7 @@ UNEVEN: AnyMatch = Match(
 # For each game what check_game has to know of it, and the sets of parameters that are tried.
 KNOWN: Mapping[str, dict[str, Any]] = {
     "fish": {"pieces": fish_pieces, "reshuffle": None},
+    "tsuro": {"pieces": tsuro.pieces, "reshuffle": tsuro.reshuffle, "breadth": 3000},
     "toy": {"pieces": toy.pieces, "reshuffle": toy.reshuffle},
 }
 CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
@@ -56,6 +70,15 @@ CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
     "fish, cramped": (Fish(rows=4, columns=2, fish=1, cramped=True), {}),
     "fish without a tile": (Fish(rows=2, columns=2, holes=4, cramped=True), {}),
     "fish from examples": (Fish(), {"seeds": (), "given": [seated(state) for state in EXAMPLES.values()]}),
+    "tsuro": (Tsuro(size=4), {"points": 6}),
+    "tsuro with the cycle": (Tsuro(size=4, tiles="cycle"), {"seats": [3, 5], "seeds": SEEDS[:1], "points": 6}),
+    "tsuro with tiles of the caller's": (Tsuro(size=4, tiles=(4, 34, 2, 34, 13) * 11), {"seats": [3], "points": 8}),
+    "tsuro on the smallest of boards": (Tsuro(size=3), {"seats": [3, 4], "points": 6}),
+    "tsuro on the board of the course": (Tsuro(), {"seats": [5], "seeds": SEEDS[:1], "points": 3}),
+    "tsuro from examples": (
+        Tsuro(),
+        {"seeds": (), "given": [with_tiles_to_the_end(state) for state in TSURO_EXAMPLES.values()], "points": 2},
+    ),
     "toy": (Toy(), {}),
     "toy without a pile": (Toy(cards=15), {"seats": [5]}),
     "toy with long hands": (Toy(cards=30, hand=6), {"seats": [2, 3]}),
@@ -97,7 +120,7 @@ def test_same_seed_same_answers_same_match(case: str) -> None:
     check_case(case, laws=first)
 
 
-@pytest.mark.parametrize("game", [Toy()], ids=["toy"])
+@pytest.mark.parametrize("game", [Toy(), Tsuro(size=4)], ids=["toy", "tsuro"])
 def test_a_view_never_depends_on_what_its_seat_may_not_know(game: Game[Any, Any, Any]) -> None:
     seeds = [*SEEDS, *(bytes([number] * 32) for number in range(20))]
 
@@ -132,6 +155,30 @@ def test_a_planted_bug_turns_its_law_red(law: str, message: str, game: Game[Any,
     assert said.startswith(f"{law}: ")
     assert message in said
     assert re.search(r" \(seed [0-9a-f]{64}, [1-5] seats, after \d+ actions( and \d ejected)?\)$", said)
+
+
+class Conjuring(Tsuro, frozen=True):
+    def apply(self, state: TsuroState, action: TsuroAction) -> TsuroState:
+        return super().apply(state, msgspec.structs.replace(action, tile=34))
+
+
+class Peeking(Tsuro, frozen=True):
+    def view(self, state: TsuroState, seat: Seat | None) -> TsuroView:
+        view = super().view(state, self.turn(state))
+        return msgspec.structs.replace(view, seat=seat)
+
+
+@pytest.mark.parametrize(
+    ("game", "broken"),
+    [
+        (Conjuring(size=4), "pieces are kept: the pieces were "),
+        (Peeking(size=4), "views hide what they must: seat 1 sees what it may not know"),
+    ],
+    ids=["a tile that nobody was dealt", "tiles of others"],
+)
+def test_what_is_known_of_tsuro_turns_its_laws_red(game: Tsuro, broken: str) -> None:
+    with pytest.raises(AssertionError, match=broken):
+        check_game(game, **known(game), laws=[laws.pieces_are_kept, laws.views_hide_what_they_must])
 
 
 def test_every_law_has_a_planted_bug() -> None:

@@ -39,6 +39,13 @@ GOLDENS = {
     "fish-ejections": Playthrough(
         "fish", {"rows": 4, "columns": 4}, ("ann=greedy", "bob=random", "cyd=greedy"), "out", {"ann": 2, "cyd": 5}
     ),
+    "tsuro-three": Playthrough("tsuro", {"tiles": "cycle"}, ("ann=first", "bob=second", "cyd=third"), "three"),
+    "tsuro-bag-five": Playthrough(
+        "tsuro", {"size": 7}, ("a=random", "b=survivor", "c=random", "d=second", "e=random"), "five"
+    ),
+    "tsuro-ejections": Playthrough(
+        "tsuro", {"size": 6}, ("ann=third", "bob=random", "cyd=survivor", "dan=random"), "out", {"bob": 1, "cyd": 3}
+    ),
 }
 
 

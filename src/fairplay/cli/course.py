@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from fairplay.core.errors import BadRequest
-from fairplay.harness import fish
-from fairplay.harness.cases import Case, Harness, Outcome, ask, read_cases, read_values, run
+from fairplay.harness import fish, tsuro
+from fairplay.harness.cases import Case, Each, Harness, Outcome, ask, read_cases, read_values, run
 
-HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES}
+HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES, "tsuro": tsuro.HARNESSES}
 
 
 @click.command()
@@ -28,7 +28,9 @@ def course(context: click.Context, game: str, harness: str, file: str | None) ->
     answer = find(game, harness)
     if file is None:
         with click.open_file("-", "rb") as stdin:
-            click.echo(plain(ask(answer, read_values(stdin.read()), {})))
+            got = ask(answer, read_values(stdin.read()), {})
+        for one in got if isinstance(got, Each) else [got]:
+            click.echo(plain(one))
         return
     cases = read_file(file)
     failed = [outcome for outcome in watched(run(answer, cases), len(cases)) if not outcome.passed]

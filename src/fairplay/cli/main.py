@@ -13,6 +13,7 @@ from fairplay.cli.output import silence
 from fairplay.cli.play import play
 from fairplay.cli.players import players
 from fairplay.cli.replay import replay
+from fairplay.cli.resume import resume
 from fairplay.cli.verify import verify
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.render.text import printable
@@ -37,7 +38,7 @@ def fairplay() -> None:
     """
 
 
-for verb in (games, players, play, replay, draw, verify, course):
+for verb in (games, players, play, replay, draw, verify, resume, course):
     fairplay.add_command(verb)
 
 

@@ -15,6 +15,10 @@ BLANKS = " \t\r\n"
 BRACKETS = '[]{}"'  # what needs no blank beside it
 
 
+class Each(list[Any]):
+    """What a harness answers that takes any number of values, and says something about each of them."""
+
+
 class Case(msgspec.Struct, frozen=True):
     """A question with a known answer; `settings` are the named arguments of the harness."""
 

@@ -21,6 +21,13 @@ FORMAT = 1
 NO_HASH = b"0" * 64  # what the first line is chained to
 
 
+class Parent(msgspec.Struct, frozen=True):
+    """Where a branch comes from: the id of another match, and after how many of its facts it goes its own way."""
+
+    match: str
+    facts: int
+
+
 class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     """The first line: all that is needed to begin the match again."""
 
@@ -37,6 +44,7 @@ class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     seed: str | None = None  # in hex; None: the state was given
     guessable: bool = False  # was the seed made from a short text?
     state: Any = None
+    parent: Parent | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
@@ -93,20 +101,13 @@ class Journal:
 
     def open(self, match: Match[Any, Any, Any], seed: bytes | None) -> None:
         """Begin a new file with the opening."""
-        self.close()
-        name = secrets.token_hex(16)
-        self.path = self._directory / f"{name}.jsonl"
-        self._file = created(self.path)
-        self._match = name.encode()
-        self._hash = NO_HASH
-        self._seq = 0
-        self._append(
+        self._begin(
             Opening(
                 0,
                 self._now(),
                 FORMAT,
                 __version__,
-                name,
+                secrets.token_hex(16),
                 match.game.name,
                 match.game.version,
                 match.game.parameters(),
@@ -117,6 +118,31 @@ class Journal:
                 match.game.pack_state(match.state) if seed is None else None,
             )
         )
+
+    def branch(self, opening: Opening, entries: Sequence[Entry], names: tuple[str, ...]) -> None:
+        """Begin a new file with the opening and the first facts of another match, under other names perhaps."""
+        self._begin(
+            msgspec.structs.replace(
+                opening,
+                at=self._now(),
+                fairplay=__version__,
+                match=secrets.token_hex(16),
+                names=names,
+                players=self._players,
+                parent=Parent(opening.match, len(entries)),
+            )
+        )
+        for entry in entries:
+            self._append(entry)
+
+    def _begin(self, opening: Opening) -> None:
+        self.close()
+        self.path = self._directory / f"{opening.match}.jsonl"
+        self._file = created(self.path)
+        self._match = opening.match.encode()
+        self._hash = NO_HASH
+        self._seq = 0
+        self._append(opening)
 
     def write(self, event: Event, answer: Answer | None) -> None:
         """Add the line of an event."""

@@ -29,11 +29,12 @@ class Unfinished(BadJournal):
 
 def verify(recorded: Recorded) -> Match[Any, Any, Any]:
     """The final match of a finished and lawful record. Raises BadJournal with the first line that differs."""
-    entries = recorded.entries
-    position = 0
+    entries, position = recorded.entries, 0
+    current = begin(recorded.opening, recorded.game)
 
     def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
-        nonlocal position
+        nonlocal position, current
+        current = match
         match event:
             case Started():
                 pass
@@ -69,10 +70,15 @@ def verify(recorded: Recorded) -> Match[Any, Any, Any]:
             raise BadJournal(position + 2, f"this cannot happen on the turn of seat {call.seat}")
         return Answered(None)
 
-    script = conversation(begin(recorded.opening, recorded.game), announce)
+    parent = recorded.opening.parent
+    again = parent.facts if parent else None  # a branch begins there with a greeting of its own
+    script = conversation(current, announce)
     try:
         request = next(script)
         while True:
+            if position == again:
+                again, script = None, conversation(current, announce)
+                request = next(script)
             request = script.send(answer_again(request) if isinstance(request, Call) else Answered(None))
     except StopIteration as end:
         final: AnyMatch = end.value

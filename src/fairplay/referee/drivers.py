@@ -1,8 +1,9 @@
 """Drive a conversation: put its calls to the players and send back their answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fairplay.core.events import Event
+from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Answered
 from fairplay.core.roles import AsyncChannel, Channel
 from fairplay.referee.referee import Announce, AnyMatch, Call, conversation
@@ -14,10 +15,10 @@ def ignore(event: Event, match: AnyMatch, answer: Answer | None) -> None:
     """Announce to nobody."""
 
 
-def play(match: AnyMatch, table: Sequence[Channel], announce: Announce = ignore) -> AnyMatch:
-    """Play a match to its end; the channels sit in the order of the seats, and are closed on every path."""
+def play(match: AnyMatch, table: Sequence[Channel] | Mapping[Seat, Channel], announce: Announce = ignore) -> AnyMatch:
+    """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
     script = conversation(match, announce)
-    there = dict(enumerate(table))
+    there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)
         while True:
@@ -34,10 +35,12 @@ def play(match: AnyMatch, table: Sequence[Channel], announce: Announce = ignore)
             channel.close(None)
 
 
-async def play_async(match: AnyMatch, table: Sequence[AsyncChannel], announce: Announce = ignore) -> AnyMatch:
+async def play_async(
+    match: AnyMatch, table: Sequence[AsyncChannel] | Mapping[Seat, AsyncChannel], announce: Announce = ignore
+) -> AnyMatch:
     """The same, awaited: for players in other processes and on other machines."""
     script = conversation(match, announce)
-    there = dict(enumerate(table))
+    there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)
         while True:

@@ -79,8 +79,25 @@ class Referee:
         if len(seed) != SEED_BYTES:
             raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
         match = Match(game, game.deal(len(players), seed), tuple(labels[index] for index in seating))
+        if record is not None:
+            record.open(match, seed)
+        return self.resume(match, [players[index] for index in seating], record=record)
+
+    def resume(
+        self,
+        match: Match[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        *,
+        record: Record | None = None,
+    ) -> Match[State, View, Action]:
+        """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
+        if self._busy:
+            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
+        seats = sorted(match.seated)
+        if len(players) != len(seats):
+            raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
         clock = no_clock if record is None else record.clock
-        table = [Local(players[index], game, clock) for index in seating]
+        table = {seat: Local(player, match.game, clock) for seat, player in zip(seats, players, strict=True)}
         gallery = Gallery(self._observers, self._report)
 
         def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
@@ -90,8 +107,6 @@ class Referee:
 
         self._busy = True
         try:
-            if record is not None:
-                record.open(match, seed)
             return play(match, table, announce)
         finally:
             self._busy = False

@@ -1,0 +1,84 @@
+"""Speak the course's JSON of Tsuro: its boards, actions and turns, to and from ours."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.tsuro.actions import Lay
+from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
+from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
+from fairplay.games.tsuro.state import PLAYING, STILL_IN, Table
+
+SIZE = 10  # of the course's board
+Colour = Literal["white", "black", "red", "green", "blue"]
+Index = Annotated[int, Meta(ge=0, le=SIZE - 1)]
+TilePat = tuple[Tile, Degrees]
+InitialPlace = tuple[TilePat, Colour, Port, Index, Index]  # a tile with an avatar on it
+IntermediatePlace = tuple[TilePat, Index, Index]
+ActionPat = tuple[Colour, TilePat]
+TurnPat = tuple[ActionPat, Tile, Tile]  # with the two tiles that were dealt
+
+
+def read(plain: Any, kind: Any, what: str) -> Any:
+    """Plain JSON as a value of the course's, if it is one."""
+    try:
+        return msgspec.convert(plain, kind)
+    except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
+        raise BadRequest(f"not {what} of Tsuro: {error}") from None
+
+
+def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
+    """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
+    board = [EMPTY] * SIZE**2
+    spots: dict[str, int] = {}
+    for place in read(plain, list[list[Any]], "a state"):
+        with_avatar = len(place) == 5
+        tile, *colour, x, y = read(place, InitialPlace if with_avatar else IntermediatePlace, "a place")
+        square, code = y * SIZE + x, code_of(*tile)
+        if board[square] not in (EMPTY, code):  # one tile is listed for each avatar on it
+            raise BadRequest(f"not a state of Tsuro: two tiles lie at {[x, y]}")
+        board[square] = code
+        if with_avatar:
+            if colour[0] in spots:
+                raise BadRequest(f"not a state of Tsuro: {colour[0]} is in two places")
+            spots[colour[0]] = 8 * square + PORTS.index(colour[1])
+    colours = tuple(colour for colour in COLOURS if colour in spots)
+    avatars = tuple(spots[colour] for colour in colours)
+    ahead = grid(SIZE).ahead
+    for colour, spot in spots.items():
+        if ahead[spot] == OUT or board[ahead[spot] >> 3] != EMPTY:
+            raise BadRequest(f"not a state of Tsuro: {colour} does not face an empty square")
+    everybody = tuple(range(len(colours)))
+    table = Table(
+        grid(SIZE),
+        b"".join(BYTES[code] for code in board),
+        avatars,
+        (OUT,) * len(colours),  # how they came there is not told
+        PLAYING,
+        1,
+        everybody,
+        (STILL_IN,) * len(colours),
+        colours,
+    )
+    return table, {colour: seat for seat, colour in enumerate(colours)}
+
+
+def action_from(plain: Any) -> tuple[str, Lay]:
+    """Who lays which tile."""
+    colour, tile = read(plain, ActionPat, "an action")
+    return colour, Lay(*tile)
+
+
+def turn_from(plain: Any) -> tuple[str, Lay, tuple[int, int]]:
+    """Who lays which tile, and what was dealt."""
+    (colour, tile), one, other = read(plain, TurnPat, "a turn")
+    return colour, Lay(*tile), (one, other)
+
+
+def place_to(board: bytes, colour: str, spot: int) -> list[Any]:
+    """An avatar where it stands, with the tile below it."""
+    (x, y), port = grid(SIZE).place(spot)
+    code = board[spot >> 3]
+    return [[code // 4, code % 4 * 90], colour, port, x, y]

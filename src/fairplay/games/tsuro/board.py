@@ -1,0 +1,98 @@
+"""Follow paths over tiles, by tables worked out once per size of board.
+
+A square is a number, row by row; a spot is a port of a square, 8 * square + port. A board is a string of bytes: for
+each square the code of the tile on it, or EMPTY.
+"""
+
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+
+from fairplay.games.tsuro.pieces import EXITS, PORTS, Square
+
+EMPTY = 255
+OUT = -1  # instead of a spot: off the board
+LOOP = -2  # instead of a spot: round and round for ever
+BYTES = tuple(bytes([value]) for value in range(256))
+
+# Where a port leads to (x, y), and which port it touches there (Tsuro §1.2).
+STEPS = ((0, -1, 5), (0, -1, 4), (1, 0, 7), (1, 0, 6), (0, 1, 1), (0, 1, 0), (-1, 0, 3), (-1, 0, 2))
+
+
+class Grid:
+    """The tables of one size of board."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.squares: tuple[Square, ...] = tuple((x, y) for y in range(size) for x in range(size))
+        self.ahead = tuple(
+            self._ahead(x, y, port) for x, y in self.squares for port in range(8)
+        )  # spot to spot, or OUT
+        self.beside = tuple(
+            tuple({self.ahead[8 * square + port] >> 3 for port in range(8)} - {OUT}) for square in range(size * size)
+        )
+        self.rim = tuple(square for square, (x, y) in enumerate(self.squares) if {x, y} & {0, size - 1})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return grid, (self.size,)  # so that a copy from another process is the same grid again
+
+    def square(self, at: Square) -> int | None:
+        """The number of the square at this position; None: off the board."""
+        x, y = at
+        return y * self.size + x if 0 <= x < self.size and 0 <= y < self.size else None
+
+    def place(self, spot: int) -> tuple[Square, str]:
+        """The position of a spot's square, and the letter of its port."""
+        return self.squares[spot >> 3], PORTS[spot & 7]
+
+    def follow(self, board: bytes, start: int) -> int:
+        """The spot where an avatar comes to rest that sets out from one; OUT and LOOP instead.
+
+        Two paths never join, so whoever goes round in circles comes by its own start.
+        """
+        ahead = self.ahead
+        spot = start
+        while (entry := ahead[spot]) >= 0:
+            code = board[entry >> 3]
+            if code == EMPTY:
+                return spot
+            spot = entry & -8 | EXITS[code << 3 | entry & 7]
+            if spot == start:
+                return LOOP
+        return OUT
+
+    def _ahead(self, x: int, y: int, port: int) -> int:
+        right, down, touching = STEPS[port]
+        square = self.square((x + right, y + down))
+        return OUT if square is None else 8 * square + touching
+
+
+@cache
+def grid(size: int) -> Grid:
+    """The grid of this size; there is only one."""
+    return Grid(size)
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What would come of a tile on a square."""
+
+    board: bytes  # with the tile on it
+    avatars: tuple[int, ...]  # by seat: their spots, or OUT
+    looping: tuple[int, ...]  # the seats that would go round for ever
+
+
+@lru_cache(maxsize=4096)
+def outcome(size: int, board: bytes, avatars: tuple[int, ...], square: int, code: int) -> Outcome:
+    """What comes of a tile; kept, so that rules, referee and strategies work it out once in a turn."""
+    tables = grid(size)
+    ahead = tables.ahead
+    after = board[:square] + BYTES[code] + board[square + 1 :]
+    moved = list(avatars)
+    looping = []
+    for seat, spot in enumerate(avatars):
+        if spot >= 0 and ahead[spot] >> 3 == square:
+            moved[seat] = tables.follow(after, spot)
+            if moved[seat] == LOOP:
+                looping.append(seat)
+    return Outcome(after, tuple(moved), tuple(looping))

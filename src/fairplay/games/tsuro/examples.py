@@ -1,0 +1,60 @@
+"""Keep positions of Tsuro worth a name, for tests and pictures to share."""
+
+from collections.abc import Mapping, Sequence
+
+from fairplay.core.game import Seat
+from fairplay.games.tsuro.game import Tsuro
+from fairplay.games.tsuro.pieces import COLOURS, TILES
+from fairplay.games.tsuro.state import State
+
+Spot = tuple[int, int, str]  # x, y and the port
+
+STRAIGHT, CORNERS, BACK = 2, 4, 34  # straight over; round the nearest corner; back to where one came from
+
+
+def position(
+    tiles: Mapping[tuple[int, int], int],
+    avatars: Sequence[Spot | None],
+    dealt: Sequence[int],
+    *,
+    waiting: Sequence[Seat] | None = None,
+) -> State:
+    """Tiles by their squares, all at 0 degrees; avatars by seat, those without one fell in the first round."""
+    return Tsuro().unpack_state(
+        {
+            "size": 10,
+            "stage": "playing",
+            "round": 2,
+            "waiting": [seat for seat, spot in enumerate(avatars) if spot] if waiting is None else list(waiting),
+            "players": [
+                {"colour": colour, "avatar": spot, "start": spot, "fell": 0 if spot else 1}
+                for colour, spot in zip(COLOURS, avatars, strict=False)
+            ],
+            "tiles": [{"tile": tile, "degrees": 0, "at": list(at)} for at, tile in tiles.items()],
+            "source": [*dealt, *range(TILES)],
+            "drawn": 0,
+        }
+    )
+
+
+def in_the_corner(tile: int, *dealt: int) -> State:
+    """White stands in the corner on this tile and faces south, along the edge; black and red are far off."""
+    return position({(0, 0): tile, (5, 5): STRAIGHT, (8, 8): STRAIGHT}, [(0, 0, "F"), (5, 5, "A"), (8, 8, "A")], dealt)
+
+
+EXAMPLES: Mapping[str, State] = {
+    # Nobody has placed a tile yet.
+    "start": Tsuro().deal(3, bytes(32)),
+    # White may lay the straight tile, and must not lay the other, which would lead it off the board.
+    "a choice": in_the_corner(STRAIGHT, STRAIGHT, CORNERS),
+    # Both tiles lead white off the board.
+    "forced suicide": in_the_corner(STRAIGHT, CORNERS, CORNERS),
+    # Both tiles send white round for ever.
+    "forced loop": in_the_corner(BACK, BACK, BACK),
+    # One tile sends white round for ever, the other leads it off the board: nothing is legal.
+    "no legal option": in_the_corner(BACK, BACK, CORNERS),
+    # White and black stand on the same port, and move together from now on.
+    "together": position({(1, 1): STRAIGHT, (8, 8): STRAIGHT}, [(1, 1, "C"), (1, 1, "C"), (8, 8, "A")], (0, 1)),
+    # White was led off before; black is the last one left, and still has its turn in this round.
+    "the last one": position({(1, 1): STRAIGHT}, [None, (1, 1, "C"), None], (0, 1)),
+}

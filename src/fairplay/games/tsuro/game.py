@@ -1,0 +1,204 @@
+"""Referee Tsuro: the rules of RULES.md, whose clauses are cited as §."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fairplay.core.chance import Lots
+from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.game import Game, Moment, Ranking, Seat
+from fairplay.games.tsuro import sheet
+from fairplay.games.tsuro.actions import Action, Lay, Place
+from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
+from fairplay.games.tsuro.pieces import COLOURS, PORTS, TILES, Tile, code_of
+from fairplay.games.tsuro.rules import STANDARD, Rules, outcome_of
+from fairplay.games.tsuro.state import (
+    EJECTED,
+    PLACING,
+    STILL_IN,
+    State,
+    Table,
+    View,
+    after_falls,
+    next_turn,
+    tiles_at,
+)
+
+Size = Annotated[int, Meta(ge=3, le=30)]
+Source = Literal["bag", "cycle"] | tuple[Tile, ...]
+
+
+class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
+    """Paths grow tile by tile, and whoever is led off the board is out."""
+
+    name: ClassVar[str] = "tsuro"
+    version: ClassVar[str] = "1"
+    seats: ClassVar[range] = range(3, 6)
+    youngest_first: ClassVar[bool] = False
+    action: ClassVar[Any] = Action
+
+    size: Annotated[Size, Meta(description="of the board, 3 to 30 squares a side")] = 10
+    tiles: Annotated[Source, Meta(description="a shuffled bag, or the endless cycle from 0 to 34")] = "bag"
+    rules: Rules = STANDARD
+
+    @classmethod
+    def drawing_from(cls, tiles: Iterable[int], seats: int, *, size: int = 10, rules: Rules = STANDARD) -> "Tsuro":
+        """A game with the tiles of the caller's iterator: as many are drawn as a match can need, if there are so many.
+
+        >>> Tsuro.drawing_from(iter([3, 1, 4]), seats=3).tiles
+        (3, 1, 4)
+        """
+        drawn = tuple(islice(tiles, most_tiles(size, seats)))
+        for tile in drawn:
+            if type(tile) is not int or not 0 <= tile < TILES:
+                raise BadRequest(f"there is no tile {tile!r}; tiles are numbered from 0 to {TILES - 1}")
+        return cls(size, drawn, rules)
+
+    def parameters(self) -> dict[str, Any]:
+        """With a variant's rules by the name under which they can be found."""
+        kind = type(self.rules)
+        rules = "standard" if kind is Rules else f"py:{kind.__module__}:{kind.__qualname__}"
+        return {
+            "size": self.size,
+            "tiles": self.tiles if isinstance(self.tiles, str) else list(self.tiles),
+            "rules": rules,
+        }
+
+    @classmethod
+    def with_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":
+        """Rules of others are not looked for: whoever has them hands them over."""
+        rules = parameters.get("rules", "standard")
+        if rules != "standard":
+            raise BadRequest(f"tsuro by the rules of {rules!r} needs these rules to be handed over")
+        return super().with_parameters({key: value for key, value in parameters.items() if key != "rules"})
+
+    def deal(self, seats: int, seed: bytes) -> State:
+        """§1.1, §2.1, §2.3: an empty board, and all tiles that can be needed in their order."""
+        if seats > 2 * (self.size - 1):  # §3.3: at best every other square of the rim is placed on
+            raise BadRequest(f"a board of {self.size} x {self.size} is too small for {seats} players")
+        count = most_tiles(self.size, seats)
+        match self.tiles:
+            case "bag":
+                lots, tiles = Lots(seed), list[int]()
+                while len(tiles) < count:
+                    tiles += lots.sample(TILES, TILES)
+                source = tuple(tiles)
+            case "cycle":
+                source = tuple(number % TILES for number in range(count))
+            case tuple() as source:
+                pass
+        nowhere = (OUT,) * seats
+        board = BYTES[EMPTY] * self.size**2
+        everybody = tuple(range(seats))
+        table = Table(
+            grid(self.size), board, nowhere, nowhere, PLACING, 0, everybody, (STILL_IN,) * seats, COLOURS[:seats]
+        )
+        return State(table, source, 0)
+
+    def turn(self, state: State) -> Seat | None:
+        """§2.2, §5.1: whoever waits longest in this round."""
+        waiting = state.table.waiting
+        return waiting[0] if waiting else None
+
+    def order(self, state: State) -> tuple[Seat, ...]:
+        """§2.2: who has yet to act in this round, then who already has."""
+        waiting = state.table.waiting
+        return (*waiting, *(seat for seat in state.table.alive if seat not in waiting))
+
+    def view(self, state: State, seat: Seat | None) -> View:
+        """§2.4: the table, and to whoever is on turn the tiles dealt to it."""
+        waiting = state.table.waiting
+        return View(seat, state.table, state.dealt if waiting and waiting[0] == seat else ())
+
+    def actions(self, view: View) -> Iterator[Action]:
+        """§3 and §4, as the rule checker has them."""
+        if not view.dealt:  # not on turn
+            return iter(())
+        return self.rules.places(view) if view.table.stage is PLACING else iter(self.rules.lays(view))
+
+    def check(self, view: View, action: Action) -> None:
+        """§2.2, §3 and §4: the rule checker is consulted for every action."""
+        if not view.dealt:
+            raise IllegalAction("2.2", "it is not your turn")
+        placing = view.table.stage is PLACING
+        if isinstance(action, Lay):
+            if placing:
+                raise IllegalAction("3.1", "the first tile is placed, with an avatar on it")
+            self.rules.check_lay(view, action)
+        else:
+            if not placing:
+                raise IllegalAction("4.1", "after the first tile, tiles are laid before the avatar")
+            self.rules.check_place(view, action)
+
+    def apply(self, state: State, action: Action) -> State:
+        """§3.5, §4.6, §4.7: the dealt tiles are used up in any case."""
+        table, drawn = state.table, state.drawn + (3 if isinstance(action, Place) else 2)
+        if isinstance(action, Place):
+            return State(next_turn(placed(table, action)), state.source, drawn)
+        what = outcome_of(View(None, table, ()), action)
+        if not what.looping:
+            return State(after_falls(table, what.board, what.avatars), state.source, drawn)
+        stay = tuple(OUT if seat in what.looping else spot for seat, spot in enumerate(table.avatars))
+        return State(after_falls(table, table.board, stay), state.source, drawn)
+
+    def eject(self, state: State, seat: Seat, moment: Moment) -> State:
+        """§6: the avatar goes, its path stays; on its turn the dealt tiles are used up."""
+        table = state.table
+        used = tiles_at(table.stage) if moment is Moment.TURN else 0
+        without = msgspec.structs.replace(
+            table,
+            avatars=(*table.avatars[:seat], OUT, *table.avatars[seat + 1 :]),
+            waiting=tuple(other for other in table.waiting if other != seat),
+            fell=(*table.fell[:seat], EJECTED, *table.fell[seat + 1 :]),
+        )
+        return State(next_turn(without), state.source, state.drawn + used)
+
+    def ranking(self, state: State) -> Ranking:
+        """§5.2, §5.3: who is still there, then who fell in the last round, and so on."""
+        fell = state.table.fell
+        groups = [frozenset(state.table.alive)]
+        groups += [
+            frozenset(seat for seat, when in enumerate(fell) if when == last)
+            for last in sorted({*fell}, reverse=True)
+            if last > 0
+        ]
+        return tuple(group for group in groups if group)
+
+    def pack(self, view: View) -> Any:
+        """A view as plain JSON: the table's sheet, with the seat and the dealt tiles on it."""
+        return {"seat": view.seat, "dealt": list(view.dealt), **sheet.write(view.table)}
+
+    def unpack(self, plain: Any) -> View:
+        """The view on a sheet."""
+        return sheet.view_on(sheet.read(plain, sheet.ViewSheet))
+
+    def pack_state(self, state: State) -> Any:
+        """A state as plain JSON: the table's sheet, with all tiles on it."""
+        return {"source": list(state.source), "drawn": state.drawn, **sheet.write(state.table)}
+
+    def unpack_state(self, plain: Any) -> State:
+        """The state on a sheet."""
+        return sheet.state_on(sheet.read(plain, sheet.StateSheet))
+
+
+def most_tiles(size: int, seats: int) -> int:
+    """How many tiles a match can need: every turn covers a square, or costs somebody the seat."""
+    return 3 * seats + 2 * (size * size + seats)
+
+
+def placed(table: Table, action: Place) -> Table:
+    """§3.5: the tile lies there, with the avatar on its port."""
+    x, y = action.at
+    square, seat = y * table.grid.size + x, table.waiting[0]
+    spot = 8 * square + PORTS.index(action.port)
+    code = code_of(action.tile, action.degrees)
+    return msgspec.structs.replace(
+        table,
+        board=table.board[:square] + BYTES[code] + table.board[square + 1 :],
+        avatars=(*table.avatars[:seat], spot, *table.avatars[seat + 1 :]),
+        starts=(*table.starts[:seat], spot, *table.starts[seat + 1 :]),
+        waiting=table.waiting[1:],
+    )

@@ -1,0 +1,97 @@
+"""Hold a position of Tsuro: what lies on the table for all to see, and the tiles that only the referee knows."""
+
+from enum import Enum
+
+import msgspec
+
+from fairplay.core.errors import HostFault
+from fairplay.core.game import Seat
+from fairplay.games.tsuro.board import OUT, Grid
+
+STILL_IN = 0  # instead of the round in which a seat fell
+EJECTED = -1
+
+
+class Stage(Enum):
+    """How far a game has come."""
+
+    PLACING = "placing"
+    PLAYING = "playing"
+    DONE = "done"
+
+
+PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long as two calls
+
+
+def tiles_at(stage: Stage) -> int:
+    """How many tiles are dealt for a turn at this stage (Tsuro §3.1, §4.1)."""
+    return 3 if stage is PLACING else 2
+
+
+class Table(msgspec.Struct, frozen=True, gc=False):
+    """What everybody sees."""
+
+    grid: Grid
+    board: bytes
+    avatars: tuple[int, ...]  # by seat: the spot, or OUT
+    starts: tuple[int, ...]  # by seat: the spot where the avatar was first put, or OUT
+    stage: Stage
+    round: int  # 0 while tiles are placed
+    waiting: tuple[Seat, ...]  # who has yet to act in this round, from whoever is on turn
+    fell: tuple[int, ...]  # by seat: the round in which it left the board, or STILL_IN, or EJECTED
+    colours: tuple[str, ...]  # by seat
+
+    @property
+    def alive(self) -> tuple[Seat, ...]:
+        """The seats that are still in, by age."""
+        return tuple(seat for seat, fell in enumerate(self.fell) if fell == STILL_IN)
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """Everything there is to know."""
+
+    table: Table
+    source: tuple[int, ...]  # all tiles, in the order in which they are dealt
+    drawn: int  # how many of them have been
+
+    @property
+    def dealt(self) -> tuple[int, ...]:
+        """The tiles for whoever is on turn: three to place, two to lay (Tsuro §3.1, §4.1)."""
+        count = tiles_at(self.table.stage)
+        dealt = self.source[self.drawn : self.drawn + count]
+        if len(dealt) < count:
+            raise HostFault(f"the tiles have run out after {len(self.source)}: nobody can go on")
+        return dealt
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """What a seat sees; None: what spectators see. Only whoever is on turn sees the tiles dealt to it."""
+
+    seat: Seat | None
+    table: Table
+    dealt: tuple[int, ...]
+
+
+def next_turn(table: Table) -> Table:
+    """Whoever waits is on turn; else a new round begins, unless at most one is left (Tsuro §5.1)."""
+    if table.waiting:
+        return table
+    alive = table.alive
+    if len(alive) <= 1:
+        return msgspec.structs.replace(table, stage=DONE)
+    return msgspec.structs.replace(table, stage=PLAYING, round=table.round + 1, waiting=alive)
+
+
+def after_falls(table: Table, board: bytes, avatars: tuple[int, ...]) -> Table:
+    """The table once whoever was on turn has acted: those without an avatar fall in this round."""
+    fell = table.fell
+    waiting = table.waiting[1:]
+    if OUT in avatars:
+        fell = tuple(
+            table.round if avatar < 0 and before == STILL_IN else before
+            for avatar, before in zip(avatars, fell, strict=True)
+        )
+        waiting = tuple(seat for seat in waiting if fell[seat] == STILL_IN)
+    return next_turn(
+        Table(table.grid, board, avatars, table.starts, table.stage, table.round, waiting, fell, table.colours)
+    )

@@ -1,0 +1,194 @@
+"""Play Tsuro for the house: by the course's three recipes, at random, or to survive."""
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from operator import mul
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.roles import HousePlayer, Strategy
+from fairplay.games.tsuro.actions import Action, Lay, Place
+from fairplay.games.tsuro.board import EMPTY, OUT, Grid
+from fairplay.games.tsuro.pieces import PORTS
+from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, outcome_of, places_at
+from fairplay.games.tsuro.state import PLACING, View
+
+Pathfinder = Strategy[View, Action]
+
+BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
+
+# How the survivor weighs a position.
+TURNS_AHEAD = 2
+PER_SQUARE = 0.05  # for each square that nobody reaches sooner, against one turn survived
+PER_STEP = 0.25  # for each step away from the rim
+CHOSEN = (15 / 21, 5 / 21, 1 / 21)  # the chance that the best exit, the next best ... is the best of five out of seven
+DRIVEN = (1 / 7,) * 7  # where somebody else lays the tile, all exits are alike
+
+
+def first(view: View) -> Action:
+    """The third tile on the first free square, clockwise; then the first tile as it is, legal or not."""
+    return place_along(view, clockwise(view.table.grid), PORTS) if placing(view) else LAYS[view.dealt[0]][0]
+
+
+def second(view: View) -> Action:
+    """Place like first; then the first legal option."""
+    return place_along(view, clockwise(view.table.grid), PORTS) if placing(view) else first_legal(view, view.dealt)
+
+
+def third(view: View) -> Action:
+    """Place like first, but counter-clockwise; then the first legal option, beginning with the second tile."""
+    if placing(view):
+        return place_along(view, counter_clockwise(view.table.grid), BACKWARDS)
+    return first_legal(view, view.dealt[::-1])
+
+
+def placing(view: View) -> bool:
+    """Is it the first tile that is asked for?"""
+    return view.table.stage is PLACING
+
+
+def place_along(view: View, way: tuple[int, ...], ports: str) -> Place:
+    """The third tile on the first free square along the way, and the first port that faces the board.
+
+    Where no square is free, the last one is said, and the referee ejects for it.
+    """
+    grid = view.table.grid
+    square = next((square for square in way if is_free(view, square)), way[-1])
+    port = next(port for port in ports if grid.ahead[8 * square + PORTS.index(port)] != OUT)
+    return Place(view.dealt[2], 0, port, grid.squares[square])  # type: ignore[arg-type]  # all of ports are Ports
+
+
+@cache
+def clockwise(grid: Grid) -> tuple[int, ...]:
+    """The squares of the rim from the one beside the top left corner, which comes last."""
+    size, end = grid.size, grid.size - 1
+    north, east = range(1, size), range(size + end, size * size, size)
+    south, west = range(size * size - 2, size * end - 1, -1), range(size * (end - 1), -1, -size)
+    return (*north, *east, *south, *west)
+
+
+@cache
+def counter_clockwise(grid: Grid) -> tuple[int, ...]:
+    """The same way in a mirror."""
+    return tuple(square % grid.size * grid.size + square // grid.size for square in clockwise(grid))
+
+
+def first_legal(view: View, dealt: tuple[int, ...]) -> Lay:
+    """The first legal option, tile by tile; if there is none, the first of all."""
+    for option in options_of(dealt):
+        if kind_of(view, option) is FINE:
+            return option
+    return LAYS[dealt[0]][0]  # §4.3 to §4.5: without a fine one, either all are legal or none is
+
+
+def at_random(key: bytes) -> Pathfinder:
+    """Any legal action, each as likely as the others; the same key draws the same in the same position."""
+
+    def choose(view: View) -> Action:
+        # A seat acts once a round, so board and tiles tell its turns apart.
+        lot = int.from_bytes(sha256(key + bytes(view.dealt) + view.table.board).digest(), "big")
+        if placing(view):
+            return place_by(lot, view)
+        options = STANDARD.lays(view) or LAYS[view.dealt[0]]
+        return options[lot * len(options) >> 256]
+
+    return choose
+
+
+def place_by(lot: int, view: View) -> Place:
+    """One of all placements, found without listing them: each square has the same ones for each of the tiles."""
+    tiles, grid = sorted(set(view.dealt)), view.table.grid
+    groups = [places_at(grid.size, tiles[0], square) for square in grid.rim if is_free(view, square)]
+    number, tile = divmod(lot * len(tiles) * sum(map(len, groups)) >> 256, len(tiles))
+    for places in groups:
+        if number < len(places):
+            return msgspec.structs.replace(places[number], tile=tiles[tile])
+        number -= len(places)
+    return place_along(view, clockwise(grid), PORTS)  # nothing is free
+
+
+def survivor(view: View) -> Action:
+    """Place towards the middle; then the legal option that leaves most room to live on."""
+    if placing(view):
+        return place_inwards(view)
+    options = STANDARD.lays(view)
+    return max(options, key=lambda option: prospects(view, option), default=LAYS[view.dealt[0]][0])
+
+
+def place_inwards(view: View) -> Place:
+    """The first tile where its avatar faces the middle most closely, and of such squares far from the others."""
+    table, grid, end = view.table, view.table.grid, view.table.grid.size - 1
+    others = [grid.squares[spot >> 3] for spot in table.avatars if spot != OUT]
+
+    def merit(spot: int) -> tuple[int, int]:
+        x, y = grid.squares[grid.ahead[spot] >> 3]
+        apart = min((abs(x - left) + abs(y - top) for left, top in others), default=0)
+        return -abs(2 * x - end) - abs(2 * y - end), apart
+
+    spots = [8 * square + port for square in grid.rim if is_free(view, square) for port in range(8)]
+    best = max((spot for spot in spots if grid.ahead[spot] != OUT), key=merit, default=None)
+    if best is None:
+        return place_along(view, clockwise(grid), PORTS)
+    at, letter = grid.place(best)
+    return Place(view.dealt[0], 0, letter, at)  # type: ignore[arg-type]  # a letter of PORTS is a Port
+
+
+def prospects(view: View, lay: Lay) -> float:
+    """What an option is worth: turns to hope for, squares to itself, and distance from the rim."""
+    what, grid, me = outcome_of(view, lay), view.table.grid, view.table.waiting[0]
+    if what.looping:  # §4.7: a loop that takes only others
+        return float(me not in what.looping)
+    spot = what.avatars[me]
+    if spot == OUT:
+        return 0.0
+    mine = grid.ahead[spot] >> 3
+    rivals = [grid.ahead[other] >> 3 for seat, other in enumerate(what.avatars) if seat != me and other != OUT]
+    x, y = grid.squares[mine]
+    inward = min(x, y, grid.size - 1 - x, grid.size - 1 - y)
+    turns = hope(grid, what.board, spot, TURNS_AHEAD, DRIVEN if mine in rivals else CHOSEN)
+    return turns + PER_SQUARE * territory(grid, what.board, mine, rivals) + PER_STEP * inward
+
+
+def hope(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...] = CHOSEN) -> float:
+    """How many of so many turns an avatar can expect to survive, on a board that does not change meanwhile."""
+    if not turns:
+        return 0.0
+    entry = grid.ahead[spot]
+    ends = (grid.follow(board, entry & -8 | port) for port in range(8) if port != entry & 7)
+    lives = sorted((1 + hope(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
+    return sum(map(mul, odds, lives), 0.0)
+
+
+def territory(grid: Grid, board: bytes, mine: int, rivals: list[int]) -> int:
+    """How many empty squares, going from each to the next, are reached from mine sooner than from any rival's."""
+    claimed = dict.fromkeys(rivals, False)
+    claimed.setdefault(mine, True)
+    frontier = list(claimed)  # rivals first, so that a tie goes to them
+    for square in frontier:
+        for beside in grid.beside[square]:
+            if board[beside] == EMPTY and beside not in claimed:
+                claimed[beside] = claimed[square]
+                frontier.append(beside)
+    return sum(claimed.values())
+
+
+def _house(name: str, about: str, choose: Callable[[bytes], Pathfinder]) -> HousePlayer:
+    """A house player that is made from the seat's key alone."""
+
+    def make(parameter: str, key: bytes) -> Pathfinder:
+        if parameter:
+            raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
+        return choose(key)
+
+    return HousePlayer(about, make)
+
+
+HOUSE: dict[str, HousePlayer] = {
+    "first": _house("first", "the course's first strategy: the first tile as it is, legal or not", lambda key: first),
+    "second": _house("second", "the course's second: the first legal option", lambda key: second),
+    "third": _house("third", "the course's third: the first legal option, from the second tile on", lambda key: third),
+    "random": _house("random", "any legal action, drawn from the seat's own key", at_random),
+    "survivor": _house("survivor", "the option that leaves most room to live on", lambda key: survivor),
+}

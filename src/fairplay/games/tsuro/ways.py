@@ -1,0 +1,38 @@
+"""Follow the ways that avatars have come, for pictures of them."""
+
+from typing import NamedTuple
+
+from fairplay.core.game import Seat
+from fairplay.games.tsuro.board import EMPTY, OUT
+from fairplay.games.tsuro.pieces import EXITS
+from fairplay.games.tsuro.state import EJECTED, Table
+
+
+class Step(NamedTuple):
+    """A part of a way: over one tile, from a spot to another."""
+
+    entry: int
+    exit: int
+
+
+def way_of(table: Table, seat: Seat) -> tuple[Step, ...]:
+    """How an avatar has come from its start to where it stands, or to where its path has led it off.
+
+    Nobody can tell how far the ejected came: others may have gone on with their paths.
+    """
+    ahead, way = table.grid.ahead, list[Step]()
+    start = spot = table.starts[seat]
+    if start == OUT or table.fell[seat] == EJECTED:
+        return ()
+    while (entry := ahead[spot]) != OUT and (code := table.board[entry >> 3]) != EMPTY:
+        spot = entry & -8 | EXITS[code << 3 | entry & 7]
+        way.append(Step(entry, spot))
+        if spot == start:
+            break
+    return tuple(way) if table.avatars[seat] in (OUT, spot) else ()
+
+
+def faced(table: Table) -> int | None:
+    """The square before whoever is on turn, if it has an avatar."""
+    spot = table.avatars[table.waiting[0]] if table.waiting else OUT
+    return None if spot == OUT else table.grid.ahead[spot] >> 3

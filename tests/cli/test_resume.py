@@ -1,0 +1,112 @@
+"""Try out fairplay resume."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from tests.cli.command import BROKEN, fairplay, journal, refusal, spoil
+
+FAILS_TO_SIT_DOWN = """
+class Player:
+    def start(self, seat, names, view):
+        raise RuntimeError("no")
+"""
+
+
+def branch(path: Path, directory: Path, *arguments: str) -> Path:
+    done = fairplay("resume", str(path), *arguments, "--journal", str(directory), "--quiet")
+    assert done.code == 0, done
+    (made,) = directory.glob("*.jsonl")
+    return made
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 12, None])
+def test_the_same_players_go_on_as_they_would_have(at: int | None, tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    place = () if at is None else ("--at", str(at))
+
+    made = branch(path, tmp_path / "branch", "greedy", "random", *place)
+
+    assert read(made).facts == read(path).facts
+    assert verify(read(made)).result == verify(read(path)).result
+
+
+def test_a_branch_has_the_facts_before_it_and_names_its_parent(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    made = branch(path, tmp_path / "branch", "--at", "9", "random", "eve=greedy")
+
+    parent, opening = read(path), read(made).opening
+    assert opening.parent is not None
+    assert (opening.parent.match, opening.parent.facts) == (parent.opening.match, 9)
+    assert opening.match == made.stem != path.stem
+    assert read(made).facts[:9] == parent.facts[:9]
+    assert read(made).facts != parent.facts
+    assert (opening.names, opening.players) == (("ann", "eve"), ("random", "greedy"))
+    verify(read(made))
+
+
+def test_who_fails_to_sit_down_again_is_out_and_the_branch_is_lawful(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    bot = tmp_path / "bot.py"
+    bot.write_text(FAILS_TO_SIT_DOWN + "    def take_turn(self, view):\n        return None\n")
+
+    made = branch(path, tmp_path / "branch", "--at", "9", "random", str(bot))
+
+    final = verify(read(made))
+    assert [(ejected.seat, ejected.moment.value) for ejected in final.ejected] == [(1, "greeting")]
+
+
+def test_an_unfinished_match_is_played_to_its_end(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    whole = read(path).facts
+    spoil(path, "unfinished")
+
+    made = branch(path, tmp_path / "branch", "greedy", "random")
+
+    assert read(made).facts == whole
+    assert verify(read(made))
+
+
+def test_the_ejected_do_not_sit_down_again(tmp_path: Path) -> None:
+    bot = tmp_path / "cheat.py"
+    bot.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
+    path = journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
+
+    made = branch(path, tmp_path / "branch", "--at", "5", "random", "greedy")
+
+    assert [ejected.seat for ejected in verify(read(made)).ejected] == [1]
+    assert read(made).opening.players == ("random", str(bot), "greedy")
+
+
+def test_events_begin_where_the_match_goes_on(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    done = fairplay("resume", str(path), "--at", "9", "greedy", "random", "--events")
+
+    types = [json.loads(line)["type"] for line in done.out.splitlines()]
+    assert types == ["started", *["acted"] * (len(read(path).facts) - 9), "ended"]
+
+
+def test_too_many_or_too_few_players_are_refused(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    assert refusal(fairplay("resume", str(path), "random")) == "2 players are still at the table, not 1"
+
+
+def test_a_point_beyond_the_end_is_refused(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    done = fairplay("resume", str(path), "--at", "1000", "random", "random")
+
+    assert refusal(done).startswith("there is nothing after 1000 facts")
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_no_broken_journal_is_resumed(how: str, tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), how)
+
+    assert refusal(fairplay("resume", str(path), "random", "random")) == BROKEN[how].format(path=path)

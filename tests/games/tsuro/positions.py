@@ -1,0 +1,151 @@
+"""Set up positions of Tsuro by hand, and seat players at them."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.events import Event
+from fairplay.core.game import Seat
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer
+from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro, View
+from fairplay.games.tsuro.board import EMPTY
+from fairplay.games.tsuro.pieces import COLOURS
+from fairplay.referee.drivers import play
+from fairplay.referee.referee import AnyMatch
+from fairplay.testing.scripted import Scripted, playing
+
+TSURO = Tsuro(tiles="cycle")
+NAMES = ("ann", "bob", "cyd", "dan", "eve")
+
+Spot = tuple[int, int, str]  # x, y and the port
+
+# Tiles that look the same however they lie.
+DIAGONAL = 1  # straight over to the other port of the far side
+STRAIGHT = 2  # straight over
+CORNERS = 4  # round the nearest corner
+UTURN = 34  # back to where one came from
+
+
+def position(
+    tiles: Mapping[tuple[int, int], int | tuple[int, int]],
+    avatars: Sequence[Spot | None],
+    dealt: Sequence[int] = (),
+    *,
+    size: int = 10,
+    stage: str = "playing",
+    round: int = 1,
+    waiting: Sequence[Seat] | None = None,
+    fell: Sequence[int] | None = None,
+) -> State:
+    """Tiles by their squares, bare or with degrees; avatars by seat; the tiles to be dealt next.
+
+    Whoever has an avatar is still in, and everybody who is waits for a turn, if nothing else is said.
+    """
+    plain = {
+        "size": size,
+        "stage": stage,
+        "round": round,
+        "waiting": [seat for seat, spot in enumerate(avatars) if spot] if waiting is None else list(waiting),
+        "players": [
+            {
+                "colour": COLOURS[seat],
+                "avatar": spot and list(spot),
+                "start": spot and list(spot),
+                "fell": (0 if spot else round) if fell is None else fell[seat],
+            }
+            for seat, spot in enumerate(avatars)
+        ],
+        "tiles": [
+            {"tile": tile, "degrees": degrees, "at": list(at)}
+            for at, (tile, degrees) in (
+                (at, (what, 0) if isinstance(what, int) else what) for at, what in tiles.items()
+            )
+        ],
+        "source": list(dealt),
+        "drawn": 0,
+    }
+    return TSURO.unpack_state(plain)
+
+
+def spots(state: State) -> list[Spot | None]:
+    """Where the avatars are, by seat."""
+    places = [None if spot < 0 else state.table.grid.place(spot) for spot in state.table.avatars]
+    return [place and (*place[0], place[1]) for place in places]
+
+
+def lying(state: State) -> dict[tuple[int, int], tuple[int, int]]:
+    """The tiles on the board with their degrees, by square."""
+    return {tuple(tile["at"]): (tile["tile"], tile["degrees"]) for tile in TSURO.pack_state(state)["tiles"]}
+
+
+def legal(state: State, game: Tsuro = TSURO) -> list[Action]:
+    """All that whoever is on turn may do."""
+    return list(game.actions(game.view(state, game.turn(state))))
+
+
+def then(state: State, *actions: Action, game: Tsuro = TSURO) -> State:
+    """The position after these actions, each of which has to be legal."""
+    for action in actions:
+        game.check(game.view(state, game.turn(state)), action)
+        state = game.apply(state, action)
+    return state
+
+
+def first(view: View) -> Action:
+    """The first legal option; where there is none, something."""
+    something = Place(view.dealt[0], 0, "C", (0, 0)) if view.table.stage is Stage.PLACING else Lay(view.dealt[0], 0)
+    return next(TSURO.actions(view), something)
+
+
+def match_from(state: State, game: Tsuro = TSURO) -> Match[State, View, Action]:
+    """A match that goes on from a position."""
+    return Match(game, state, NAMES[: len(state.table.avatars)])
+
+
+def pieces(state: State) -> object:
+    """What neither actions nor ejections may change: every tile is on the board, discarded or yet to be dealt.
+
+    Of what was dealt, whatever is not on the board was discarded; a tile that nobody was dealt is one too many.
+    """
+    on_board = Counter(code // 4 for code in state.table.board if code != EMPTY)
+    dealt, ahead = Counter(state.source[: state.drawn]), Counter(state.source[state.drawn :])
+    discarded = dealt - on_board
+    standing = [spot for spot in state.table.avatars if spot >= 0]
+    on_tiles = all(state.table.board[spot >> 3] != EMPTY for spot in standing)
+    return on_board + discarded + ahead, on_tiles, state.table.colours, state.table.grid.size
+
+
+def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
+    """Another state that this seat cannot tell from the first: what is yet to be dealt, and what others were dealt."""
+    known = state.drawn + (len(state.dealt) if seat is not None and TSURO.turn(state) == seat else 0)
+    hidden = list(state.source[known:])
+    lots.shuffle(hidden)
+    return msgspec.structs.replace(state, source=(*state.source[:known], *hidden))
+
+
+class Told:
+    """What was announced in a match, with the state after it."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[Event, State]] = []
+
+    def __call__(self, event: Event, match: AnyMatch, answer: Answer | None) -> None:
+        self.heard.append((event, match.state))
+
+    @property
+    def drawn(self) -> list[int]:
+        """How many tiles had been drawn after each event."""
+        return [state.drawn for _, state in self.heard]
+
+
+def refereed(
+    state: State, scripts: Sequence[Callable[..., Any]] | None = None, game: Tsuro = TSURO
+) -> tuple[AnyMatch, list[Scripted], Told]:
+    """A match from a position to its end: how it came out, the players with what they heard, and what was announced."""
+    seats = len(state.table.avatars)
+    table, told = [Scripted(script) for script in scripts or [playing(first)] * seats], Told()
+    return play(match_from(state, game), table, told), table, told

@@ -1,0 +1,274 @@
+"""Look at the pictures of Tsuro."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from fairplay.core.game import Moment, Seat
+from fairplay.games.tsuro import Stage, Table
+from fairplay.games.tsuro.board import EMPTY, OUT
+from fairplay.games.tsuro.draw import LOOKS, svg, text
+from fairplay.games.tsuro.pieces import EXITS, PORTS
+from fairplay.games.tsuro.state import EJECTED, STILL_IN
+from fairplay.games.tsuro.ways import way_of
+from tests.games.tsuro.pictures import CORNERS, HOSTILE, MEETING, ROW, SMALL, Standing, after, seen, small, table_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+SIDE = 60
+
+
+def group(picture: str, name: str) -> ElementTree.Element:
+    return next(part for part in ElementTree.fromstring(picture).iter() if part.get("id") == name)
+
+
+def uses(picture: str, name: str) -> list[ElementTree.Element]:
+    return list(group(picture, name).iter(f"{SVG}use"))
+
+
+def shape(use: ElementTree.Element) -> str:
+    return use.get("href", "").removeprefix("#")
+
+
+def square(use: ElementTree.Element) -> tuple[int, int]:
+    return int(float(use.get("x", ""))) // SIDE, int(float(use.get("y", ""))) // SIDE
+
+
+def trail(picture: str, colour: str) -> list[tuple[int, int]]:
+    """The squares on which a way is drawn in this colour."""
+    return [square(use) for use in uses(picture, "ways") if use.get("stroke") == LOOKS[colour].paint]
+
+
+def walked(table: Table, seat: Seat) -> list[tuple[int, int]]:
+    return [table.grid.squares[step.exit >> 3] for step in way_of(table, seat)]
+
+
+def said(picture: str) -> list[str]:
+    return ["".join(words.itertext()) for words in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("steps", [0, 3, 20, 999])
+def test_every_tile_is_drawn_where_it_lies_with_its_four_paths(steps: int) -> None:
+    table = after(steps).table
+    lying = {table.grid.squares[at]: code for at, code in enumerate(table.board) if code != EMPTY}
+
+    picture = svg(seen(after(steps)))
+
+    drawn = {square(use): [*map(shape, uses(picture, shape(use)))] for use in uses(picture, "tiles")}
+    assert len(uses(picture, "tiles")) == len(drawn)
+    assert drawn.keys() == lying.keys()
+    for at, code in lying.items():
+        pairs = {PORTS[port] + PORTS[EXITS[8 * code + port]] for port in range(8)}
+        assert drawn[at] == ["sheet", *sorted(pair for pair in pairs if pair[0] < pair[1])]
+
+
+def test_paths_lead_from_port_to_port_at_the_thirds_of_the_sides() -> None:
+    picture = svg(seen(after(3)))
+    ports = dict(zip(PORTS, [(20, 0), (40, 0), (60, 20), (60, 40), (40, 60), (20, 60), (0, 40), (0, 20)], strict=True))
+
+    for one, other in ((one, other) for one in PORTS for other in PORTS if one < other):
+        numbers = [float(found) for found in re.findall(r"[-\d.]+", group(picture, one + other).get("d", ""))]
+        assert (numbers[0], numbers[1]) == pytest.approx(ports[one], abs=0.5)
+        assert (numbers[-2], numbers[-1]) == pytest.approx(ports[other], abs=0.5)
+
+
+@pytest.mark.parametrize("steps", [0, 2, 5, 30, 999])
+def test_every_avatar_is_on_the_board_and_no_other(steps: int) -> None:
+    state = after(steps, seats=5)
+    view, playing = seen(state), [avatar for avatar in state.table.avatars if avatar != OUT]
+
+    letters = re.findall("[WKRGB]", text(view).partition("On a tile")[0])
+
+    assert [shape(use) for use in uses(svg(view), "avatars")] == ["stone"] * len(playing)
+    assert len(letters) == len(playing)
+
+
+def test_avatars_on_the_same_port_stand_behind_each_other() -> None:
+    both = Standing((0, 0, "C"), (2, 0, "C"))
+    view = table_of(ROW, both, both, Standing((1, 0, "F"), (1, 0, "F")))
+
+    points = [use.get("transform", "") for use in uses(svg(view), "avatars")]
+
+    assert len(set(points)) == 3
+    assert "*→" in text(view)
+
+
+def test_nothing_is_said_about_the_way_to_where_no_path_leads() -> None:
+    view = table_of(ROW, Standing((0, 0, "E"), (2, 0, "C")))
+
+    assert trail(svg(view), "white") == []
+    assert len(uses(svg(view), "avatars")) == 1
+
+
+@pytest.mark.parametrize("lot", range(1, 6))
+@pytest.mark.parametrize("steps", [4, 25, 999])
+def test_a_way_leads_from_the_start_to_where_the_avatar_stands(steps: int, lot: int) -> None:
+    state = after(steps, lot=lot)
+    table, picture = state.table, svg(seen(state))
+
+    for seat, colour in enumerate(table.colours):
+        way = way_of(table, seat)
+        assert {*trail(picture, colour)} == {*walked(table, seat)}
+        assert len(trail(picture, colour)) == len({frozenset(step) for step in way})
+        if table.avatars[seat] != OUT:
+            assert (way[-1].exit if way else table.starts[seat]) == table.avatars[seat]
+
+
+def test_a_way_passes_the_squares_it_should() -> None:
+    picture = svg(MEETING)
+
+    assert trail(picture, "white") == [(1, 0), (2, 0)]
+    assert trail(picture, "black") == [(1, 0), (0, 0)]
+    assert trail(picture, "red") == []
+
+
+def test_ways_along_the_same_path_take_turns_to_be_seen() -> None:
+    shared = [use for use in uses(svg(MEETING), "ways") if square(use) == (1, 0)]
+
+    assert [use.get("stroke-dasharray") for use in shared] == [None, "7.0 7.0", "7.0 7.0"]
+    assert [use.get("stroke-dashoffset") for use in shared] == [None, "0", "-7"]
+    assert [shape(use) for use in shared] == ["CH"] * 3
+    assert "k31  23*31  23*31  23W→" in text(MEETING)
+
+
+def test_who_was_led_off_has_a_cross_where_that_was() -> None:
+    marks = uses(svg(MEETING), "marks")
+
+    ends = [(mark.get("x"), mark.get("y"), mark.get("color")) for mark in marks if shape(mark) == "end"]
+    assert ends == [("0", "20", LOOKS["black"].paint)]
+
+
+def test_who_was_led_off_by_the_same_path_has_a_cross_of_its_own() -> None:
+    both = Standing((2, 0, "H"), None, fell=1)
+    view = table_of(ROW, both, both, Standing((1, 0, "F"), (1, 0, "F")))
+
+    ends = [(mark.get("x"), mark.get("y")) for mark in uses(svg(view), "marks") if shape(mark) == "end"]
+
+    assert ends == [("0", "20"), ("15", "20")]
+
+
+def test_starts_are_marked_once_the_avatars_have_left_them() -> None:
+    marks = uses(svg(MEETING), "marks")
+
+    starts = [(mark.get("x"), mark.get("y"), mark.get("fill")) for mark in marks if shape(mark) == "start"]
+    assert starts == [("60", "20", LOOKS["white"].paint), ("120", "20", LOOKS["black"].paint)]
+
+
+def test_a_path_that_closes_behind_the_fallen_is_drawn_once_round() -> None:
+    tiles = dict.fromkeys([(0, 0), (1, 0), (1, 1), (0, 1)], CORNERS)
+    picture = svg(table_of(tiles, Standing((0, 0, "D"), None, fell=1), stage=Stage.DONE))
+
+    assert sorted(trail(picture, "white")) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_the_ejected_have_neither_avatar_nor_way() -> None:
+    state = SMALL.eject(small(), 1, Moment.TURN)
+
+    picture, shown = svg(seen(state)), text(seen(state))
+
+    assert trail(picture, "black") == []
+    assert len(uses(picture, "avatars")) == 2
+    assert "←" not in shown
+    assert "ejected" in said(picture)
+    assert " K  black  black                               ejected" in shown.splitlines()
+
+
+def test_the_square_before_whoever_is_on_turn_is_marked() -> None:
+    picture = svg(seen(small()))
+
+    (frame,) = group(picture, "ahead").iter(f"{SVG}rect")
+    assert (frame.get("x"), frame.get("y")) == ("124", "4")
+    assert text(seen(small())).splitlines()[2].index("▒▒") == text(seen(small())).splitlines()[0].index("2")
+
+
+@pytest.mark.parametrize("steps", [0, 3, 999])
+def test_before_and_after_the_turns_no_square_is_marked(steps: int) -> None:
+    view = seen(after(steps))
+
+    assert 'id="ahead"' not in svg(view)
+    assert "▒" not in text(view)
+
+
+@pytest.mark.parametrize("steps", [0, 2, 4, 20])
+def test_dealt_tiles_are_shown_to_whoever_is_on_turn_and_to_nobody_else(steps: int) -> None:
+    state = after(steps)
+    turn = state.table.waiting[0]
+    mine = seen(state, turn)
+
+    assert "dealt" in said(svg(mine))
+    assert {str(tile) for tile in mine.dealt} <= {*said(svg(mine))}
+    assert re.findall(r" (\d+) │", text(mine).split("dealt")[1].splitlines()[0]) == [str(tile) for tile in mine.dealt]
+    for other in (None, *(seat for seat in range(4) if seat != turn)):
+        assert svg(seen(state, other)) == svg(seen(state))
+        assert "dealt" not in said(svg(seen(state, other)))
+        assert "dealt" not in text(seen(state, other))
+
+
+def test_the_panel_of_the_picture_names_everybody_with_marks() -> None:
+    lines = said(svg(seen(small()), ["Ann", "Bob"]))
+
+    for words in ("Ann", "white · to lay", "Bob", "black", "red"):
+        assert words in lines
+
+
+def test_whoever_has_to_place_a_tile_is_marked() -> None:
+    view = seen(after(1))
+
+    assert [line.endswith("to place") for line in text(view).splitlines()[-4:]] == [False, True, False, False]
+    assert "to place" in said(svg(view))
+
+
+def test_the_last_one_left_is_marked_at_the_end_and_the_others_have_their_rounds() -> None:
+    fallen, winner = Standing((0, 0, "C"), None, fell=3), Standing((2, 0, "C"), (2, 0, "C"))
+    view = table_of(ROW, fallen, winner, Standing((2, 0, "H"), None, fell=2), stage=Stage.DONE, round=3)
+
+    marks = [line.rsplit("  ", 1)[1] for line in text(view).splitlines()[-3:]]
+
+    assert marks == ["out in round 3", "last one left", "out in round 2"]
+    assert {*marks} <= {*said(svg(view))}
+
+
+def test_with_nobody_left_those_who_fell_last_are_lit() -> None:
+    fallen = [Standing((0, 0, "C"), None, fell=fell) for fell in (2, 3, EJECTED, 3)]
+    root = ElementTree.fromstring(svg(table_of(ROW, *fallen, stage=Stage.DONE, round=3)))
+
+    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "#ffcf5c"]
+
+    assert gold == ["out in round 3"] * 2
+
+
+@pytest.mark.parametrize(("steps", "now"), [(3, "placing"), (4, "playing, round 1"), (999, "done in round 11")])
+def test_the_stage_and_the_round_are_said(steps: int, now: str) -> None:
+    view = seen(after(steps, lot=2))
+
+    spans = list(ElementTree.fromstring(svg(view)).iter(f"{SVG}tspan"))
+
+    assert [span.text for span in spans if span.get("font-weight") == "bold"] == [now]
+    assert len(spans) == len(Stage)
+    assert now in text(view).splitlines()
+
+
+def test_hostile_names_leave_the_picture_well_formed() -> None:
+    picture = svg(seen(after(15, seats=5)), HOSTILE)
+
+    root = ElementTree.fromstring(picture.encode())
+
+    assert not list(root.iter(f"{SVG}script"))
+    assert "&lt;/text&gt;" in picture
+
+
+def test_names_of_any_length_fit() -> None:
+    view = seen(after(15), 3)
+
+    assert max(map(len, text(view, ["x" * 10_000]).splitlines())) < 90
+    assert "x" * 30 not in svg(view, ["x" * 10_000])
+
+
+@pytest.mark.parametrize(("seats", "size"), [(3, 3), (4, 3), (5, 4), (3, 30), (5, 30)])
+def test_boards_of_all_sizes_are_drawn(seats: int, size: int) -> None:
+    state = after(40, seats=seats, size=size)
+    view = seen(state)
+
+    assert len(uses(svg(view), "tiles")) == sum(code != EMPTY for code in state.table.board)
+    assert len(text(view).splitlines()) == size * 3 + 5 + seats
+    assert sum(fell == STILL_IN for fell in state.table.fell) == len(uses(svg(view), "avatars"))

@@ -1,0 +1,119 @@
+"""Try out the house players of Tsuro."""
+
+from collections import Counter
+
+import pytest
+
+from fairplay import Match, Referee
+from fairplay.core.chance import derive, seed_from
+from fairplay.core.errors import BadRequest
+from fairplay.games.tsuro import Action, Lay, Place, State, Tsuro, View, strategies
+from fairplay.games.tsuro.examples import EXAMPLES
+from fairplay.games.tsuro.rules import STANDARD
+from fairplay.games.tsuro.strategies import HOUSE, clockwise, counter_clockwise
+
+TSURO = Tsuro(tiles="cycle")
+
+
+def seen(state: State) -> View:
+    return TSURO.view(state, TSURO.turn(state))
+
+
+def played(*players: str, seed: str, size: int = 10) -> Match[State, View, Action]:
+    key = seed_from(seed)
+    table = [HOUSE[player].make("", derive(key, f"seat {seat}")) for seat, player in enumerate(players)]
+    return Referee().run(Tsuro(size=size), table, seed=key)
+
+
+def test_the_ways_around_the_rim_are_those_of_the_course() -> None:
+    grid = EXAMPLES["start"].table.grid
+    squares = [grid.squares[square] for square in clockwise(grid)]
+    mirrored = [grid.squares[square] for square in counter_clockwise(grid)]
+
+    assert squares[:2] == [(1, 0), (2, 0)]
+    assert squares[8:10] == [(9, 0), (9, 1)]
+    assert squares[17:19] == [(9, 9), (8, 9)]
+    assert squares[-2:] == [(0, 1), (0, 0)]
+    assert mirrored[:2] == [(0, 1), (0, 2)]
+    assert mirrored[-2:] == [(1, 0), (0, 0)]
+    assert len(set(squares)) == len(set(mirrored)) == 36
+
+
+def test_first_and_second_place_the_third_tile_clockwise() -> None:
+    view = seen(TSURO.deal(3, bytes(32)))
+
+    assert strategies.first(view) == strategies.second(view) == Place(2, 0, "C", (1, 0))
+
+
+def test_third_places_counter_clockwise_and_begins_with_port_a() -> None:
+    assert strategies.third(seen(TSURO.deal(3, bytes(32)))) == Place(2, 0, "A", (0, 1))
+
+
+def test_first_lays_the_first_tile_legal_or_not() -> None:
+    assert strategies.first(seen(EXAMPLES["no legal option"])) == Lay(34, 0)
+    assert strategies.first(seen(EXAMPLES["a choice"])) == Lay(2, 0)
+
+
+def test_second_takes_the_first_legal_option_and_third_begins_with_the_second_tile() -> None:
+    assert strategies.second(seen(EXAMPLES["a choice"])) == strategies.third(seen(EXAMPLES["a choice"])) == Lay(2, 0)
+    assert strategies.second(seen(EXAMPLES["together"])).tile == 0
+    assert strategies.third(seen(EXAMPLES["together"])).tile == 1
+
+
+def test_without_a_legal_option_something_is_said() -> None:
+    view = seen(EXAMPLES["no legal option"])
+
+    assert strategies.second(view) == Lay(34, 0)
+    assert strategies.third(view) == Lay(4, 0)
+    assert isinstance(strategies.survivor(view), Lay)
+    assert isinstance(HOUSE["random"].make("", bytes(32))(view), Lay)
+
+
+@pytest.mark.parametrize("name", ["a choice", "forced suicide", "forced loop", "together"])
+@pytest.mark.parametrize("player", ["second", "third", "random", "survivor"])
+def test_whoever_can_act_lawfully_does(player: str, name: str) -> None:
+    view = seen(EXAMPLES[name])
+
+    assert HOUSE[player].make("", bytes(32))(view) in STANDARD.lays(view)
+
+
+def test_random_placements_are_legal_and_spread_over_all_that_are() -> None:
+    game = Tsuro(size=3, tiles=(0, 0, 34, *range(30)))
+    view = game.view(game.deal(3, bytes(32)), 0)
+    legal = set(game.actions(view))
+
+    drawn = Counter(HOUSE["random"].make("", derive(bytes(32), f"{n}"))(view) for n in range(6000))
+
+    assert set(drawn) == legal
+    assert max(drawn.values()) < 3 * 6000 / len(legal)
+
+
+def test_random_draws_the_same_in_the_same_position_with_the_same_key() -> None:
+    view = seen(TSURO.deal(3, bytes(32)))
+
+    assert HOUSE["random"].make("", bytes(32))(view) == HOUSE["random"].make("", bytes(32))(view)
+
+
+def test_nobody_is_ejected_but_for_want_of_a_legal_option() -> None:
+    for number in range(20):
+        match = played("second", "third", "random", "survivor", "second", seed=f"{number}")
+
+        assert all("no legal option" in ejected.why for ejected in match.result.ejected)
+
+
+def test_the_survivor_beats_second() -> None:
+    firsts: Counter[str] = Counter()
+    for number in range(60):
+        players = ["second", "second", "second"]
+        players[number % 3] = "survivor"
+        match = played(*players, seed=f"survivor {number}")
+        for seat in match.result.ranking[0] if match.result.ranking else ():
+            firsts[players[seat]] += 1
+
+    assert firsts["survivor"] > firsts["second"]  # than both of them together
+
+
+@pytest.mark.parametrize("player", HOUSE)
+def test_no_house_player_takes_a_parameter(player: str) -> None:
+    with pytest.raises(BadRequest, match=f"{player} takes no parameter"):
+        HOUSE[player].make("3", bytes(32))

@@ -1,0 +1,190 @@
+"""Play Tsuro by other rules: the rule checker is a value, which the referee is given."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadJournal, BadRequest, Fault, IllegalAction, Journal, Match, Referee
+from fairplay.games.fish import Fish
+from fairplay.games.tsuro import Action, Lay, Place, Rules, Tsuro, View
+from fairplay.games.tsuro.board import OUT
+from fairplay.games.tsuro.rules import options_of, outcome_of
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.testing.conformance import SEEDS, check_game
+from tests.games.tsuro.positions import CORNERS, STRAIGHT, TSURO, first, legal, pieces, position, reshuffle, then
+from tests.journal.journals import plain, sealed
+
+SEED = bytes(range(32))
+
+
+class Reckless(Rules, frozen=True):
+    """Everybody may drive itself off the board."""
+
+    def lays(self, view: View) -> list[Lay]:
+        options = list(options_of(view.dealt))
+        return [option for option in options if not outcome_of(view, option).looping] or options
+
+    def check_lay(self, view: View, lay: Lay) -> None:
+        if lay.tile not in view.dealt:
+            raise IllegalAction("4.2", "this tile was not dealt to you")
+        if lay not in self.lays(view):
+            raise IllegalAction("4.3", "round for ever, and there is another choice")
+
+
+class Corners(Rules, frozen=True):
+    """First tiles are placed in corners."""
+
+    def places(self, view: View) -> Iterator[Place]:
+        return (place for place in super().places(view) if set(place.at) <= {0, view.table.grid.size - 1})
+
+    def check_place(self, view: View, place: Place) -> None:
+        super().check_place(view, place)
+        if not set(place.at) <= {0, view.table.grid.size - 1}:
+            raise IllegalAction("3.3", "not in a corner")
+
+
+RECKLESS = Tsuro(size=5, tiles="cycle", rules=Reckless())
+
+
+def lemming(view: View) -> Action:
+    """Off the board as soon as possible, whatever the rules say."""
+    if not (view.dealt and len(view.dealt) == 2):
+        return first(view)
+    options = list(options_of(view.dealt))
+    off = (option for option in options if outcome_of(view, option).avatars[view.table.waiting[0]] == OUT)
+    return next(off, options[0])
+
+
+def recorded_match(directory: Path, game: Tsuro = RECKLESS) -> tuple[Path, Match[Any, Any, Any]]:
+    journal = Journal(directory)
+    match = Referee().run(game, [lemming] * 3, seed=SEED, record=journal)
+    assert journal.path is not None
+    return journal.path, match
+
+
+def test_what_a_variant_allows_is_legal_by_it_and_illegal_by_the_rule_book() -> None:
+    tiles = {(0, 0): STRAIGHT, (5, 5): STRAIGHT, (8, 8): STRAIGHT}
+    state = position(tiles, [(0, 0, "F"), (5, 5, "A"), (8, 8, "A")], [STRAIGHT, CORNERS])
+    game = Tsuro(tiles="cycle", rules=Reckless())
+
+    after = then(state, Lay(CORNERS, 0), game=game)
+
+    assert after.table.fell == (1, 0, 0)
+    assert Lay(CORNERS, 0) in legal(state, game)
+    assert Lay(CORNERS, 0) not in legal(state, TSURO)
+
+
+def test_the_referee_judges_by_the_rules_that_it_is_given() -> None:
+    by_the_book = Referee().run(Tsuro(size=5, tiles="cycle"), [lemming] * 3, seed=SEED)
+
+    match = Referee().run(RECKLESS, [lemming] * 3, seed=SEED)
+
+    assert match.result.ejected == ()
+    assert by_the_book.result.ejected
+    assert all(out.fault is Fault.ILLEGAL for out in by_the_book.result.ejected)
+
+
+def test_a_variant_may_change_the_placements() -> None:
+    game = Tsuro(rules=Corners())
+    state = game.deal(3, SEED)
+
+    assert {action.at for action in legal(state, game) if isinstance(action, Place)} == {(0, 0), (0, 9), (9, 0), (9, 9)}
+    with pytest.raises(IllegalAction, match=r"rule 3\.3: not in a corner"):
+        game.check(game.view(state, 0), Place(game.view(state, 0).dealt[0], 0, "E", (5, 0)))
+
+
+def test_a_variant_keeps_the_laws_of_every_game() -> None:
+    check_game(RECKLESS, pieces=pieces, reshuffle=reshuffle, seeds=SEEDS[:1], points=4)
+
+
+def test_games_by_different_rules_are_different_games() -> None:
+    assert Tsuro(rules=Reckless()) != Tsuro()
+    assert Tsuro(rules=Reckless()) == Tsuro(rules=Reckless())
+
+
+# On disk.
+
+
+def test_the_journal_says_where_the_rules_are_found(tmp_path: Path) -> None:
+    path, _ = recorded_match(tmp_path)
+
+    (opening, *_) = plain(path)
+
+    assert opening["parameters"] == {"size": 5, "tiles": "cycle", "rules": f"py:{__name__}:Reckless"}
+
+
+def test_a_journal_by_the_rule_book_says_standard(tmp_path: Path) -> None:
+    path, match = recorded_match(tmp_path, Tsuro(size=5))
+
+    assert plain(path)[0]["parameters"] == {"size": 5, "tiles": "bag", "rules": "standard"}
+    assert verify(read(path)) == match
+
+
+def test_without_the_rules_a_journal_cannot_be_read(tmp_path: Path) -> None:
+    path, _ = recorded_match(tmp_path)
+
+    with pytest.raises(BadJournal, match=r"line 1: tsuro by the rules of 'py:.*:Reckless' needs these rules") as bad:
+        read(path)
+
+    assert bad.value.line == 1
+
+
+def test_rules_are_never_looked_for_by_their_name() -> None:
+    with pytest.raises(BadRequest, match="needs these rules to be handed over"):
+        Tsuro.with_parameters(RECKLESS.parameters())
+
+
+def test_with_the_rules_a_journal_can_be_replayed_and_verified(tmp_path: Path) -> None:
+    path, match = recorded_match(tmp_path)
+
+    recorded = read(path, Tsuro(size=5, tiles="cycle", rules=Reckless()))
+
+    assert recorded.at(None) == match
+    assert recorded.at(2).turn == 2
+    assert verify(recorded) == match
+
+
+def test_a_match_that_was_handed_over_is_refereed_by_its_rules(tmp_path: Path) -> None:
+    path, _ = recorded_match(tmp_path)
+    opening, *lines = plain(path)
+    path.write_bytes(sealed([{**opening, "parameters": {**opening["parameters"], "rules": "standard"}}, *lines]))
+
+    with pytest.raises(BadJournal, match=r"this is not lawful: rule 4\.4"):
+        verify(read(path))
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Tsuro(size=5, tiles="cycle"),
+        Tsuro(size=5, tiles="cycle", rules=Corners()),
+        Tsuro(size=6, tiles="cycle", rules=Reckless()),
+        Tsuro(size=5, tiles="bag", rules=Reckless()),
+        Fish(rows=5, columns=5),
+    ],
+    ids=str,
+)
+def test_another_game_than_the_one_that_was_played_is_refused(tmp_path: Path, game: Any) -> None:
+    path, _ = recorded_match(tmp_path)
+
+    with pytest.raises(BadJournal, match="line 1: this is not the game that was played"):
+        read(path, game)
+
+
+def test_a_game_that_is_handed_over_has_to_be_of_the_same_version(tmp_path: Path) -> None:
+    path, _ = recorded_match(tmp_path)
+    opening, *lines = plain(path)
+    path.write_bytes(sealed([{**opening, "rules": "0"}, *lines]))
+
+    with pytest.raises(BadJournal, match="line 1: played by version 0 of tsuro's rules; these are 1"):
+        read(path, RECKLESS)
+
+
+def test_a_journal_by_the_rule_book_can_be_read_with_its_game_too(tmp_path: Path) -> None:
+    game = Tsuro.drawing_from(range(35), seats=3, size=3)
+    path, match = recorded_match(tmp_path, game)
+
+    assert verify(read(path, game)) == match
