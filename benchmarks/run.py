@@ -14,6 +14,10 @@ from fairplay import Event, Game, Journal, Match, Moment, Referee
 from fairplay.core.chance import derive, seed_from
 from fairplay.games import title
 from fairplay.games.fish import Fish
+from fairplay.games.q import Place as QPlace
+from fairplay.games.q import Q, State
+from fairplay.games.q.board import map_of
+from fairplay.games.q.pieces import NAMES
 from fairplay.games.tsuro import Tsuro
 
 ROUNDS = 40  # each benchmark is measured so often, by turns with the others; the best round counts
@@ -21,6 +25,7 @@ MEMORY = Path("/dev/shm")  # journals go there if it exists: what a disk costs i
 SMALL = Fish(rows=5, columns=5)
 LARGE = Fish(rows=8, columns=8)
 TSURO = Tsuro()
+QGAME = Q()
 
 AnyGame = Game[Any, Any, Any]
 Benchmark = Callable[[], int]  # does some work, and says how many moves that was
@@ -68,10 +73,27 @@ def raw(game: AnyGame, seats: int) -> Benchmark:
     return run
 
 
-def refereed(game: AnyGame, player: str, seats: int, record: Journal | None = None) -> Benchmark:
+def housed(game: AnyGame, player: str, seats: int) -> Benchmark:
+    """Playouts of a house player from dealt states, without a referee."""
+    house = title(game.name).house[player]
+    states = [game.deal(seats, seed_from(f"{number}")) for number in range(2)]
+    choose = house.make("", seed_from("key"))
+
+    def run() -> int:
+        moves = 0
+        for state in states:
+            while (seat := game.turn(state)) is not None:
+                state = game.apply(state, choose(game.view(state, seat)))
+                moves += 1
+        return moves
+
+    return run
+
+
+def refereed(game: AnyGame, player: str, seats: int, record: Journal | None = None, *, matches: int = 20) -> Benchmark:
     """Whole matches: conversation, judgement and events, house players, one observer."""
     house = title(game.name).house[player]
-    seeds = [seed_from(f"{number}") for number in range(20)]
+    seeds = [seed_from(f"{number}") for number in range(matches)]
     tables = [[house.make("", derive(seed, f"seat {seat}")) for seat in range(seats)] for seed in seeds]
     referee, watcher = Referee(), Watcher()
     referee.subscribe(watcher)
@@ -93,6 +115,46 @@ def deal(game: AnyGame) -> Benchmark:
         for seed in seeds:
             game.deal(2, seed)
         return len(seeds)
+
+    return run
+
+
+def q_position(tiles: int) -> State:
+    """A position of Q with so many tiles on the map, grown at random, and a full hand of different tiles."""
+    chance = random.Random(tiles)
+    grown = map_of([((0, 0), 0)])
+    while len(grown.tiles) < tiles:
+        cell = chance.choice(sorted(grown.frontier))
+        kinds = [kind for kind in range(len(NAMES)) if grown.frontier[cell] >> kind & 1]
+        if kinds:
+            grown = grown.with_tiles([(cell, chance.choice(kinds))])
+    hand = tuple(chance.sample(range(len(NAMES)), 6))
+    return State(grown, (hand, hand), (0, 0), tuple(range(len(NAMES))), (0, 1), 2)
+
+
+def one_placement(tiles: int) -> Benchmark:
+    """The same turn again and again on a map of this size: check, apply and score one placement."""
+    state = q_position(tiles)
+    view = QGAME.view(state, 0)
+    action = next(action for action in QGAME.actions(view) if isinstance(action, QPlace))
+
+    def run() -> int:
+        for _ in range(200):
+            QGAME.check(view, action)
+            QGAME.apply(state, action)
+        return 200
+
+    return run
+
+
+def answers(player: str, tiles: int) -> Benchmark:
+    """The answers of a house player of Q on a map of this size."""
+    choose = title("q").house[player].make("", seed_from("key"))
+    view = QGAME.view(q_position(tiles), 0)
+
+    def run() -> int:
+        choose(view)
+        return 1
 
     return run
 
@@ -127,8 +189,15 @@ def main() -> None:
                 "tsuro.raw": raw(TSURO, 3),
                 "tsuro.refereed": refereed(TSURO, "random", 3),
                 "tsuro.second": refereed(TSURO, "second", 5),
+                "q.raw": housed(QGAME, "random", 2),
+                "q.refereed": refereed(QGAME, "dag", 2, matches=1),
+                "q.best.1000": answers("best", 1000),
+                "q.placement.50": one_placement(50),
+                "q.placement.1000": one_placement(1000),
             }
         )
+    growth = figures["q.placement.1000"]["us"] / figures["q.placement.50"]["us"]
+    figures["q.growth"] = {"us": figures["q.placement.1000"]["us"], "calls": round(growth, 2)}  # a ratio, not calls
     if as_json:
         json.dump(figures, sys.stdout)
         print()

@@ -18,7 +18,7 @@ IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", 
 CHANCE_MODULES = {"random", "secrets", "uuid"}
 DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
 MAY_AWAIT = ("referee/drivers.py", "core/roles.py", "testing/scripted.py", "players/", "harness/", "cli/")
-USES_LOTS = ("core/chance.py", "games/fish/game.py", "games/tsuro/game.py", "testing/")
+USES_LOTS = ("core/chance.py", "games/fish/game.py", "games/q/game.py", "games/tsuro/game.py", "testing/")
 LONGEST_FILE = 400
 
 
@@ -81,7 +81,7 @@ def test_the_meter_of_colour_turns_red() -> None:
     assert colours("class A:\n    async def ask(self): ...\n") == ["ask"]
 
 
-@pytest.mark.parametrize("name", ["fairplay", "fairplay.games.fish", "fairplay.games.tsuro"])
+@pytest.mark.parametrize("name", ["fairplay", "fairplay.games.fish", "fairplay.games.q", "fairplay.games.tsuro"])
 def test_what_is_exported_is_there_and_sorted(name: str) -> None:
     module = importlib.import_module(name)
 

@@ -14,6 +14,10 @@ from fairplay.games import GAMES
 from fairplay.games.fish import Fish
 from fairplay.games.fish import State as FishState
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.games.q import Action as QAction
+from fairplay.games.q import Exchange, Q
+from fairplay.games.q import State as QState
+from fairplay.games.q import View as QView
 from fairplay.games.tsuro import Action as TsuroAction
 from fairplay.games.tsuro import State as TsuroState
 from fairplay.games.tsuro import Tsuro
@@ -24,6 +28,7 @@ from fairplay.testing.conformance import SEEDS, check_game
 from fairplay.testing.playouts import AnyMatch
 from tests import toy
 from tests.every_game.planted import BUGS
+from tests.games.q import positions as q
 from tests.games.tsuro import positions as tsuro
 from tests.toy import Toy
 
@@ -48,6 +53,29 @@ def with_tiles_to_the_end(state: TsuroState) -> AnyMatch:
     return tsuro.match_from(TsuroState(state.table, (*drawn, *state.source * 7), len(drawn)))
 
 
+def with_few_tiles(seats: int, hand: int, pile: int, seed: bytes) -> AnyMatch:
+    """A match of Q in which the tiles are soon used up, with a choice of actions that can be listed."""
+    state = Q().deal(seats, seed)
+    hands = tuple(tiles[:hand] for tiles in state.hands)
+    return q.match_of(msgspec.structs.replace(state, hands=hands, pile=state.pile[:pile]))
+
+
+FEW_TILES = [with_few_tiles(seats, hand, 9, seed) for seats in Q.seats for hand in (1, 3) for seed in SEEDS]
+Q_POSITIONS = [
+    q.match_of(q.position({(0, 0): "red star"}, ["red circle, blue star", "red star, green circle"], "blue circle")),
+    q.match_of(  # not connected, and hands of all sizes
+        q.position(
+            {(0, 0): "red star", (-3, -2): "blue star", (-3, -1): "blue circle", (9, 9): "blue star"},
+            ["red circle, blue star, blue star", "red star", "", "purple diamond, green star"],
+            "blue circle, green star",
+            scores=(3, 0, 8, 1),
+        )
+    ),
+    q.match_of(  # in the middle of a round, with nothing left to draw
+        q.position({(0, 0): "red star"}, ["red circle", "red square", "blue star"], order=(2, 0, 1), to_act=2)
+    ),
+    q.match_of(q.position({(0, 0): "red star"}, ["", ""], "red star")),
+]
 UNEVEN: AnyMatch = Match(
     Toy(),
     toy.State(((), (3, 4), (0, 5), ()), (1,), (2,), (), (2, 0, 0, 0), order=(0, 1, 2, 3), ranked=(0, 1, 2, 3)),
@@ -57,7 +85,8 @@ UNEVEN: AnyMatch = Match(
 # For each game what check_game has to know of it, and the sets of parameters that are tried.
 KNOWN: Mapping[str, dict[str, Any]] = {
     "fish": {"pieces": fish_pieces, "reshuffle": None},
-    "tsuro": {"pieces": tsuro.pieces, "reshuffle": tsuro.reshuffle, "breadth": 3000},
+    "q": {"pieces": q.pieces, "reshuffle": q.reshuffle},
+    "tsuro": {"pieces": tsuro.pieces, "reshuffle": tsuro.reshuffle, "breadth": 800},
     "toy": {"pieces": toy.pieces, "reshuffle": toy.reshuffle},
 }
 CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
@@ -70,10 +99,13 @@ CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
     "fish, cramped": (Fish(rows=4, columns=2, fish=1, cramped=True), {}),
     "fish without a tile": (Fish(rows=2, columns=2, holes=4, cramped=True), {}),
     "fish from examples": (Fish(), {"seeds": (), "given": [seated(state) for state in EXAMPLES.values()]}),
-    "tsuro": (Tsuro(size=4), {"points": 6}),
+    "q": (Q(), {"seats": [2], "seeds": SEEDS[:1], "breadth": 3, "points": 2}),  # six tiles can be placed in many ways
+    "q with few tiles": (Q(q_bonus=6, finish_bonus=6), {"seeds": (), "given": FEW_TILES, "points": 4}),
+    "q from given positions": (Q(), {"seeds": (), "given": Q_POSITIONS}),
+    "tsuro": (Tsuro(size=4), {"seeds": SEEDS[:2], "points": 4}),
     "tsuro with the cycle": (Tsuro(size=4, tiles="cycle"), {"seats": [3, 5], "seeds": SEEDS[:1], "points": 6}),
-    "tsuro with tiles of the caller's": (Tsuro(size=4, tiles=(4, 34, 2, 34, 13) * 11), {"seats": [3], "points": 8}),
-    "tsuro on the smallest of boards": (Tsuro(size=3), {"seats": [3, 4], "points": 6}),
+    "tsuro with tiles of the caller's": (Tsuro(size=4, tiles=(4, 34, 2, 34, 13) * 11), {"seats": [3], "points": 4}),
+    "tsuro on the smallest of boards": (Tsuro(size=3), {"seats": [3, 4], "seeds": SEEDS[:2], "points": 4}),
     "tsuro on the board of the course": (Tsuro(), {"seats": [5], "seeds": SEEDS[:1], "points": 3}),
     "tsuro from examples": (
         Tsuro(),
@@ -120,11 +152,12 @@ def test_same_seed_same_answers_same_match(case: str) -> None:
     check_case(case, laws=first)
 
 
-@pytest.mark.parametrize("game", [Toy(), Tsuro(size=4)], ids=["toy", "tsuro"])
+@pytest.mark.parametrize("game", [Q(), Toy(), Tsuro(size=4)], ids=["q", "toy", "tsuro"])
 def test_a_view_never_depends_on_what_its_seat_may_not_know(game: Game[Any, Any, Any]) -> None:
     seeds = [*SEEDS, *(bytes([number] * 32) for number in range(20))]
+    few: dict[str, Any] = {"breadth": 3} if game.name == "q" else {}
 
-    check_game(game, **known(game), seeds=seeds, laws=[laws.views_hide_what_they_must])
+    check_game(game, **known(game), **few, seeds=seeds, laws=[laws.views_hide_what_they_must])
 
 
 @each_case
@@ -179,6 +212,30 @@ class Peeking(Tsuro, frozen=True):
 def test_what_is_known_of_tsuro_turns_its_laws_red(game: Tsuro, broken: str) -> None:
     with pytest.raises(AssertionError, match=broken):
         check_game(game, **known(game), laws=[laws.pieces_are_kept, laws.views_hide_what_they_must])
+
+
+class Wasteful(Q, frozen=True):
+    def apply(self, state: QState, action: QAction) -> QState:
+        after = super().apply(state, action)
+        return msgspec.structs.replace(after, pile=after.pile[1:]) if isinstance(action, Exchange) else after
+
+
+class Careless(Q, frozen=True):
+    def view(self, state: QState, seat: Seat | None) -> QView:
+        return msgspec.structs.replace(super().view(state, seat), left=sum(state.fresh))
+
+
+@pytest.mark.parametrize(
+    ("game", "broken"),
+    [
+        (Wasteful(), "pieces are kept: the pieces were "),
+        (Careless(), "views hide what they must: seat "),
+    ],
+    ids=["a tile that is gone", "what somebody drew"],
+)
+def test_what_is_known_of_q_turns_its_laws_red(game: Q, broken: str) -> None:
+    with pytest.raises(AssertionError, match=broken):
+        check_game(game, **known(game), breadth=4, laws=[laws.pieces_are_kept, laws.views_hide_what_they_must])
 
 
 def test_every_law_has_a_planted_bug() -> None:

@@ -46,6 +46,11 @@ GOLDENS = {
     "tsuro-ejections": Playthrough(
         "tsuro", {"size": 6}, ("ann=third", "bob=random", "cyd=survivor", "dan=random"), "out", {"bob": 1, "cyd": 3}
     ),
+    "q-dag-ldasg": Playthrough("q", {}, ("ann=dag", "bob=ldasg"), "two"),
+    "q-three": Playthrough("q", {"q_bonus": 6, "finish_bonus": 6}, ("ann=best", "bob=random", "cyd=dag"), "three"),
+    "q-ejections": Playthrough(
+        "q", {}, ("ann=random", "bob=best", "cyd=ldasg", "dan=dag"), "out", {"ann": 2, "dan": 4}
+    ),
 }
 
 

@@ -2,33 +2,36 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fairplay.core.errors import BadRequest
-from fairplay.harness import fish, tsuro
+from fairplay.harness import fish, q, tsuro
 from fairplay.harness.cases import Case, Each, Harness, Outcome, ask, read_cases, read_values, run
 
-HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES, "tsuro": tsuro.HARNESSES}
+HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES, "tsuro": tsuro.HARNESSES, "q": q.HARNESSES}
 
 
 @click.command()
 @click.argument("game")
 @click.argument("harness")
 @click.option("--cases", "file", metavar="FILE", help="Run the cases in a .jsonl file instead of reading one.")
+@click.option("--show", "directory", metavar="DIR", help="Write every state there (xgames-with-observer).")
 @click.pass_context
-def course(context: click.Context, game: str, harness: str, file: str | None) -> None:
+def course(context: click.Context, game: str, harness: str, file: str | None, directory: str | None) -> None:
     """Answer a test HARNESS of the course, such as xstate of fish.
 
     Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
     """
     answer = find(game, harness)
+    if file is not None and directory is not None:
+        raise BadRequest("--show goes with one game from standard input, not with --cases")
     if file is None:
         with click.open_file("-", "rb") as stdin:
-            got = ask(answer, read_values(stdin.read()), {})
+            got = ask(answer, read_values(stdin.read()), {} if directory is None else {"show": into(directory)})
         for one in got if isinstance(got, Each) else [got]:
             click.echo(plain(one))
         return
@@ -47,6 +50,19 @@ def find(game: str, harness: str) -> Harness:
     if harness not in HARNESSES[game]:
         raise BadRequest(f"{game} has no harness {harness!r}; it has {', '.join(HARNESSES[game])}")
     return HARNESSES[game][harness]
+
+
+def into(directory: str) -> Callable[[str, str], None]:
+    """What writes files into a directory."""
+
+    def write(name: str, text: str) -> None:
+        (Path(directory) / name).write_text(text, encoding="utf-8")
+
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{directory} cannot be written to: {error.strerror}") from None
+    return write
 
 
 def read_file(file: str) -> list[Case]:

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import MutableSequence
 from hashlib import sha256, shake_256
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any
 
 SEED_BYTES = 32
@@ -36,23 +36,38 @@ class Lots:
 
     def __init__(self, seed: bytes) -> None:
         self._bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(BLOCK) for n in count())
+        self._draw = self._bytes.__next__
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1, each as likely as the others."""
-        width = (limit - 1).bit_length() + 7 >> 3 or 1
-        fair = 256**width // limit * limit
-        stream = self._bytes
-        for number in stream:
-            for _ in range(width - 1):
-                number = number << 8 | next(stream)
-            if number < fair:
-                return number % limit
-        raise AssertionError("the stream has no end")
+        draw = self._draw
+        if limit <= 256:  # one byte and two bytes are written out: whole decks are drawn like that
+            number, fair = draw(), 256 // limit * limit
+            while number >= fair:
+                number = draw()
+        elif limit <= 65536:
+            number, fair = draw() << 8 | draw(), 65536 // limit * limit
+            while number >= fair:
+                number = draw() << 8 | draw()
+        else:
+            width = (limit - 1).bit_length() + 7 >> 3
+            fair = 256**width // limit * limit
+            while (number := int.from_bytes(islice(self._bytes, width), "big")) >= fair:
+                pass
+        return number % limit
+
+    def numbers(self, size: int, limit: int) -> list[int]:
+        """So many numbers from 0 to limit - 1, as `below` draws them one by one; a limit up to 256 goes fastest."""
+        if limit > 256:
+            return [self.below(limit) for _ in range(size)]
+        fair = 256 // limit * limit
+        return [number % limit for number in islice(filter(fair.__gt__, self._bytes), size)]
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
         """Put the items into an order drawn from all orders (Fisher and Yates)."""
+        below = self.below
         for last in range(len(items) - 1, 0, -1):
-            other = self.below(last + 1)
+            other = below(last + 1)
             items[last], items[other] = items[other], items[last]
 
     def sample(self, limit: int, size: int) -> list[int]:

@@ -51,9 +51,13 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
     action: ClassVar[Any]  # the type of its actions, for decoders
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters in plain JSON, for journals and event streams."""
+        """The parameters in plain JSON, as journals keep them."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
+
+    def public_parameters(self) -> dict[str, Any]:
+        """The same without what players may not know before the end."""
+        return self.parameters()
 
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> Self:

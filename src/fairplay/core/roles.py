@@ -5,6 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
@@ -25,6 +26,17 @@ class HousePlayer(msgspec.Struct, frozen=True):
 
     about: str  # one line
     make: Callable[[str, bytes], Strategy[Any, Any]]
+
+
+def house_player(name: str, about: str, choose: Callable[[bytes], Strategy[Any, Any]]) -> HousePlayer:
+    """A house player that takes no parameter, and is made from the seat's bytes alone."""
+
+    def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
+        if parameter:
+            raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
+        return choose(key)
+
+    return HousePlayer(about, make)
 
 
 class Player(Protocol):

@@ -11,7 +11,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import HousePlayer
 
-GAMES = {"fish": "Fish", "tsuro": "Tsuro"}  # the folder of each game, and what its rules are called there
+GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
 
 class Title(msgspec.Struct, frozen=True):

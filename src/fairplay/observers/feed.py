@@ -28,7 +28,7 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
             return {
                 "type": "started",
                 "game": match.game.name,
-                "parameters": match.game.parameters(),
+                "parameters": match.game.public_parameters(),
                 "names": names,
                 "view": match.game.pack(match.view(None)),
             }

@@ -15,6 +15,7 @@ from fairplay.games.tsuro.game import most_tiles
 from fairplay.games.tsuro.pieces import COLOURS
 from fairplay.journal.replay import read
 from fairplay.journal.verify import Unfinished, verify
+from fairplay.observers.feed import Feed
 from fairplay.referee.drivers import play
 from fairplay.testing.scripted import Scripted, playing
 from tests.games.tsuro.positions import Told, first, match_from
@@ -277,3 +278,14 @@ def test_a_journal_that_goes_on_after_its_tiles_ran_out_is_refused(tmp_path: Pat
 def test_an_action_is_said_in_words() -> None:
     assert str(Place(3, 90, "C", (0, 4))) == "places tile 3 (90°) at [0, 4] and stands on port C"
     assert str(Lay(34, 0)) == "lays tile 34 (0°)"
+
+
+def test_the_tiles_of_the_caller_are_not_published_before_they_are_dealt() -> None:
+    lines: list[str] = []
+    referee = Referee()
+    referee.subscribe(Feed(lines.append))
+
+    referee.run(Tsuro.drawing_from(cycle([7, 12, 33]), 3), [first, first, first])
+
+    assert '"tiles":"given"' in lines[0]
+    assert "33" not in lines[0]

@@ -45,7 +45,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
                 f"a board of {self.rows} x {self.columns} with {self.holes} holes is too small for "
                 f"{seats} players with {penguins_each(seats)} penguins each"
             )
-        fish = [lots.below(MOST_FISH) + 1 if self.fish == "random" else self.fish for _ in range(cells)]
+        fish = [1 + drawn for drawn in lots.numbers(cells, MOST_FISH)] if self.fish == "random" else [self.fish] * cells
         holes = lots.below(max(spare, 0) + 1) if self.holes == "random" else min(self.holes, cells)
         for cell in lots.sample(cells, holes) if holes else ():
             fish[cell] = 0

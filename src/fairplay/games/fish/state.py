@@ -84,14 +84,14 @@ def state_of(
     """
     seats = len(penguins)
     size = grid(len(board), len(board[0]))
-    rows = [fish for row in board for fish in row]
+    fish = [count for row in board for count in row]
     standing = tuple(tuple(row * size.columns + column for row, column in places) for places in penguins)
-    taken = {cell for cells in standing for cell in cells}
+    taken = sum(1 << cell for cells in standing for cell in cells)
     return settled(
         State(
             grid=size,
-            fish=sum(fish << FISH_BITS * cell for cell, fish in enumerate(rows)),
-            free=sum(1 << cell for cell, fish in enumerate(rows) if fish and cell not in taken),
+            fish=int("".join(map(str, reversed(fish))), 8),  # three bits are an octal digit
+            free=int("".join("01"[count > 0] for count in reversed(fish)), 2) & ~taken,
             penguins=standing,
             scores=tuple(scores or (0,) * seats),
             order=tuple(range(seats) if order is None else order),

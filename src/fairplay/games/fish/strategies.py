@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.roles import HousePlayer, Strategy
+from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.fish.actions import Action, Place
 from fairplay.games.fish.search import best_move
 from fairplay.games.fish.state import PLACING, View
@@ -68,16 +68,6 @@ def _options(view: View) -> Iterator[Action]:
     return state.grid.moves(state.penguins[state.order[0]], state.free)
 
 
-def _make_random(parameter: str, key: bytes) -> Fisher:
-    _refuse("random", parameter)
-    return at_random(key)
-
-
-def _make_greedy(parameter: str, key: bytes) -> Fisher:
-    _refuse("greedy", parameter)
-    return greedy
-
-
 def _make_lookahead(parameter: str, key: bytes) -> Fisher:
     depths = {"": USUAL_DEPTH, **{str(depth): depth for depth in DEPTHS}}
     if parameter not in depths:
@@ -87,14 +77,9 @@ def _make_lookahead(parameter: str, key: bytes) -> Fisher:
     return lookahead(depths[parameter])
 
 
-def _refuse(name: str, parameter: str) -> None:
-    if parameter:
-        raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
-
-
 HOUSE: dict[str, HousePlayer] = {
-    "random": HousePlayer("any legal action, drawn from the seat's own key", _make_random),
-    "greedy": HousePlayer("the tile with most fish", _make_greedy),
+    "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
+    "greedy": house_player("greedy", "the tile with most fish", lambda key: greedy),
     "lookahead": HousePlayer(
         f"most fish within N of its own turns against all others; lookahead:N, {USUAL_DEPTH} if not said",
         _make_lookahead,

@@ -67,6 +67,10 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             "rules": rules,
         }
 
+    def public_parameters(self) -> dict[str, Any]:
+        """Without the tiles that are yet to come."""
+        return {**self.parameters(), **({} if isinstance(self.tiles, str) else {"tiles": "given"})}
+
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":
         """Rules of others are not looked for: whoever has them hands them over."""

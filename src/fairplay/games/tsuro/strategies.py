@@ -1,14 +1,12 @@
 """Play Tsuro for the house: by the course's three recipes, at random, or to survive."""
 
-from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from operator import mul
 
 import msgspec
 
-from fairplay.core.errors import BadRequest
-from fairplay.core.roles import HousePlayer, Strategy
+from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import EMPTY, OUT, Grid
 from fairplay.games.tsuro.pieces import PORTS
@@ -174,21 +172,10 @@ def territory(grid: Grid, board: bytes, mine: int, rivals: list[int]) -> int:
     return sum(claimed.values())
 
 
-def _house(name: str, about: str, choose: Callable[[bytes], Pathfinder]) -> HousePlayer:
-    """A house player that is made from the seat's key alone."""
-
-    def make(parameter: str, key: bytes) -> Pathfinder:
-        if parameter:
-            raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
-        return choose(key)
-
-    return HousePlayer(about, make)
-
-
 HOUSE: dict[str, HousePlayer] = {
-    "first": _house("first", "the course's first strategy: the first tile as it is, legal or not", lambda key: first),
-    "second": _house("second", "the course's second: the first legal option", lambda key: second),
-    "third": _house("third", "the course's third: the first legal option, from the second tile on", lambda key: third),
-    "random": _house("random", "any legal action, drawn from the seat's own key", at_random),
-    "survivor": _house("survivor", "the option that leaves most room to live on", lambda key: survivor),
+    "first": house_player("first", "the course's first: the first tile as it is, legal or not", lambda key: first),
+    "second": house_player("second", "the course's second: the first legal option", lambda key: second),
+    "third": house_player("third", "the course's third: the same, from the second tile on", lambda key: third),
+    "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
+    "survivor": house_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
 }

@@ -1,0 +1,42 @@
+"""List what a player of Q can do."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from fairplay.games.q.pieces import NAMES, Position
+
+Tile: Any = Literal[NAMES]  # by its name, as in "red star"
+
+
+class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A tile on a place of the map."""
+
+    tile: Tile
+    at: Position
+
+
+class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True, gc=False):
+    """Put down tiles, one after the other."""
+
+    tiles: tuple[Placement, ...]
+
+    def __str__(self) -> str:
+        return "places " + (", ".join(f"{one.tile} at {list(one.at)}" for one in self.tiles) or "nothing")
+
+
+class Exchange(msgspec.Struct, frozen=True, tag="exchange", forbid_unknown_fields=True, gc=False):
+    """Give all tiles back, and get as many others."""
+
+    def __str__(self) -> str:
+        return "exchanges all tiles"
+
+
+class Pass(msgspec.Struct, frozen=True, tag="pass", forbid_unknown_fields=True, gc=False):
+    """Do nothing."""
+
+    def __str__(self) -> str:
+        return "passes"
+
+
+Action = Place | Exchange | Pass

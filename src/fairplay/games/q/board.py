@@ -1,0 +1,137 @@
+"""Keep the map of Q with its frontier: for every free place beside a tile, the kinds that fit there.
+
+A cell is a position as one number, so that neighbours are a step away and cells are in the order of rows and columns.
+A map is never changed once it is shared; to extend it copies two dictionaries and a list, and updates at most five
+places of the frontier for each tile.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
+
+from fairplay.games.q.pieces import BETWEEN, COLOURS, NONE, SHAPES, Position, colour_of, shape_of
+
+WIDTH = 2**34  # more columns than there are
+ROW, COLUMN = 1, WIDTH  # the steps along a row and along a column
+ALL_SHAPES = (1 << len(SHAPES)) - 1
+ALL_COLOURS = (1 << len(COLOURS)) - 1 << len(SHAPES)
+TRAITS = tuple(1 << shape_of(kind) | 1 << len(SHAPES) + colour_of(kind) for kind in range(NONE))  # of kinds, as masks
+
+
+def cell_at(position: Position) -> int:
+    """The cell at a position."""
+    return position[0] * WIDTH + position[1]
+
+
+def position_of(cell: int) -> Position:
+    """The position of a cell.
+
+    >>> position_of(cell_at((-3, 5))), position_of(cell_at((0, -2)))
+    ((-3, 5), (0, -2))
+    """
+    row = (cell + WIDTH // 2) // WIDTH
+    return row, cell - row * WIDTH
+
+
+class Map:
+    """The tiles on the table, by cell, and the frontier around them. Equal maps have the same tiles."""
+
+    __slots__ = ("edge", "frontier", "tiles")
+
+    def __init__(self, tiles: dict[int, int], frontier: dict[int, int], edge: list[int]) -> None:
+        self.tiles = tiles  # the kind on each cell
+        self.frontier = frontier  # for each free cell beside a tile, the mask of the kinds that fit
+        self.edge = edge  # the same cells in ascending order
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Map) and self.tiles == other.tiles
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.tiles.items()))
+
+    def with_tiles(self, placed: Iterable[tuple[int, int]]) -> "Map":
+        """The map with these tiles on it, each a cell and a kind."""
+        extended = Map(self.tiles.copy(), self.frontier.copy(), self.edge.copy())
+        for cell, kind in placed:
+            put(extended, cell, kind)
+        return extended
+
+
+def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
+    """A map from positions and kinds; it need not be one that can come up in play."""
+    return Map({}, {}, []).with_tiles((cell_at(position), kind) for position, kind in tiles)
+
+
+def put(onto: Map, cell: int, kind: int) -> None:
+    """Put a tile on a map that nobody shares yet, and bring its frontier up to date."""
+    tiles, frontier, edge = onto.tiles, onto.frontier, onto.edge
+    tiles[cell] = kind
+    if frontier.pop(cell, None) is not None:
+        del edge[bisect_left(edge, cell)]
+    for near in (cell - COLUMN, cell - ROW, cell + ROW, cell + COLUMN):
+        if near not in tiles:
+            if near not in frontier:
+                insort(edge, near)
+            frontier[near] = fitting(tiles, near)
+
+
+class Overlay:
+    """Tiles with some more on top, which are not on the map yet."""
+
+    __slots__ = ("_below", "new")
+
+    def __init__(self, below: Mapping[int, int], new: dict[int, int]) -> None:
+        self._below = below
+        self.new = new
+
+    def get(self, cell: int, otherwise: int) -> int:
+        """The kind on a cell."""
+        kind = self.new.get(cell)
+        return self._below.get(cell, otherwise) if kind is None else kind
+
+    def __contains__(self, cell: object) -> bool:
+        return cell in self.new or cell in self._below
+
+
+Tiled = Mapping[int, int] | Overlay
+
+
+def fitting(tiles: Tiled, cell: int) -> int:
+    """The mask of the kinds that fit on a cell among these tiles (Q §3.5)."""
+    get = tiles.get
+    along_row = BETWEEN[get(cell - ROW, NONE)][get(cell + ROW, NONE)]
+    return along_row & BETWEEN[get(cell - COLUMN, NONE)][get(cell + COLUMN, NONE)]
+
+
+def has_neighbour(tiles: Tiled, cell: int) -> bool:
+    """Does a tile lie beside this cell?"""
+    return cell - ROW in tiles or cell + ROW in tiles or cell - COLUMN in tiles or cell + COLUMN in tiles
+
+
+def score_of(extended: Map, placed: Iterable[int], q_bonus: int) -> int:
+    """The points for the tiles on these cells, on the map that they lie on (Q §4.1, §4.2, §4.3)."""
+    tiles, points = extended.tiles, 0
+    counted: set[tuple[int, int]] = set()
+    for cell in placed:
+        points += 1
+        for step in (ROW, COLUMN):
+            first = cell
+            while first - step in tiles:
+                first -= step
+            if (first, step) in counted:
+                continue
+            counted.add((first, step))
+            length = traits = 0
+            while first in tiles:
+                length += 1
+                traits |= TRAITS[tiles[first]]
+                first += step
+            if length > 1:
+                points += length
+            if length == len(SHAPES) and is_whole(traits):
+                points += q_bonus
+    return points
+
+
+def is_whole(traits: int) -> bool:
+    """Are these the traits of all shapes, or of all colours?"""
+    return traits & ALL_SHAPES == ALL_SHAPES or traits & ALL_COLOURS == ALL_COLOURS

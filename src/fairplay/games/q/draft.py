@@ -1,0 +1,119 @@
+"""Build a placement of Q tile by tile, before it is said: for strategies, and for people at the table."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from fairplay.games.q.actions import Place, Placement
+from fairplay.games.q.board import COLUMN, ROW, Map, Overlay, cell_at, fitting, has_neighbour, position_of, score_of
+from fairplay.games.q.pieces import KINDS, NAMES, Position
+from fairplay.games.q.state import Tiles, View
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A placement that is being made; every draft is lawful so far."""
+
+    view: View
+    placed: tuple[tuple[int, int], ...] = ()  # cells and kinds, in their order
+    hand: Tiles = ()  # what is left of it
+
+    @property
+    def map(self) -> Map:
+        """The map as it would be."""
+        return self.view.map.with_tiles(self.placed)
+
+    @property
+    def action(self) -> Place:
+        """What to answer."""
+        return Place(tuple(Placement(NAMES[kind], position_of(cell)) for cell, kind in self.placed))
+
+    def score(self, q_bonus: int, finish_bonus: int) -> int:
+        """The points it would bring."""
+        points = score_of(self.map, [cell for cell, _ in self.placed], q_bonus)
+        return points + (finish_bonus if self.placed and not self.hand else 0)
+
+    def is_in_line(self, at: Position) -> bool:
+        """Would a tile there lie in one row, or in one column, with all others? (Q §3.3)"""
+        row, column = at
+        places = [position_of(cell) for cell, _ in self.placed]
+        return all(place[0] == row for place in places) or all(place[1] == column for place in places)
+
+    def is_valid(self, tile: str, at: Position) -> bool:
+        """May this tile come next, there?"""
+        kind, cell, tiles = KINDS[tile], cell_at(at), Overlay(self.view.map.tiles, dict(self.placed))
+        there = self.is_in_line(at) and cell not in tiles and has_neighbour(tiles, cell)
+        return kind in self.hand and there and fitting(tiles, cell) >> kind & 1 == 1
+
+    def place(self, tile: str, at: Position) -> "Draft":
+        """The draft with one more tile; whoever asks made sure that it is valid."""
+        return self.plus(cell_at(at), KINDS[tile])
+
+    def plus(self, cell: int, kind: int) -> "Draft":
+        """The same, by cell and kind."""
+        place = self.hand.index(kind)
+        return Draft(self.view, (*self.placed, (cell, kind)), self.hand[:place] + self.hand[place + 1 :])
+
+
+def draft_of(view: View) -> Draft:
+    """The draft with nothing on the map yet."""
+    return Draft(view, (), view.hand)
+
+
+def drafts(view: View) -> Iterator[Draft]:
+    """Every lawful placement, lazily: those of one tile, then of two, and so on."""
+    lines = lines_of(view.map)
+    level = [draft_of(view)]
+    while level:
+        longer = []
+        for draft in level:
+            for following in extensions(draft, lines):
+                yield following
+                longer.append(following)
+        level = longer
+
+
+Lines = tuple[Mapping[int, list[int]], Mapping[int, list[int]]]  # the frontier by row, and by column
+
+
+def lines_of(shown: Map) -> Lines:
+    """The frontier of a map, sorted into rows and columns."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    columns: dict[int, list[int]] = defaultdict(list)
+    for cell in shown.edge:
+        row, column = position_of(cell)
+        rows[row].append(cell)
+        columns[column].append(cell)
+    return rows, columns
+
+
+def extensions(draft: Draft, lines: Lines) -> Iterator[Draft]:
+    """The drafts with one tile more."""
+    kinds = sorted(set(draft.hand))
+    if not draft.placed:
+        frontier = draft.view.map.frontier
+        for kind in kinds:
+            for cell in draft.view.map.edge:
+                if frontier[cell] >> kind & 1:
+                    yield draft.plus(cell, kind)
+        return
+    tiles = Overlay(draft.view.map.tiles, dict(draft.placed))
+    for cell in free_in_line(draft, lines):
+        if cell not in tiles:
+            fits = fitting(tiles, cell)
+            for kind in kinds:
+                if fits >> kind & 1:
+                    yield draft.plus(cell, kind)
+
+
+def free_in_line(draft: Draft, lines: Lines) -> list[int]:
+    """The places in one line with all tiles of a draft, beside a tile; some may be taken by the draft itself."""
+    first, last = draft.placed[0][0], draft.placed[-1][0]
+    row, column = position_of(first)
+    steps = (ROW, COLUMN) if first == last else (ROW,) if position_of(last)[0] == row else (COLUMN,)
+    found: set[int] = set()
+    for step in steps:
+        found.update(lines[0].get(row, ()) if step == ROW else lines[1].get(column, ()))
+        for cell, _ in draft.placed:
+            found.update((cell - step, cell + step))
+    return sorted(found)

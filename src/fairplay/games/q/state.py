@@ -1,0 +1,89 @@
+"""Hold a position of Q: the map, the hands, the pile, and how far the round has come."""
+
+import msgspec
+
+from fairplay.core.game import Seat
+from fairplay.games.q.board import Map
+
+Tiles = tuple[int, ...]  # kinds
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """Everything there is to know; only the referee does."""
+
+    map: Map
+    hands: tuple[Tiles, ...]  # by seat
+    scores: tuple[int, ...]  # by seat; those of the ejected are kept
+    pile: Tiles  # drawn from the front, returned to the end
+    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
+    to_act: int  # how many of them have yet to act in this round
+    placed: bool = False  # has anybody placed a tile in this round?
+    done: bool = False
+    fresh: Tiles = ()  # what was drawn for the last action: lost, if the player fails to take it
+    lost: Tiles = ()
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """What a seat sees; None: what spectators see. Of other hands and of the pile there is nothing in it."""
+
+    seat: Seat | None
+    map: Map
+    hand: Tiles  # its own; empty for spectators
+    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
+    scores: tuple[int, ...]  # in that order
+    left: int  # how many tiles are in the pile
+    done: bool = False  # is the game over? Then nobody is on turn
+
+
+def acted(
+    state: State,
+    *,
+    shown: Map,
+    hand: Tiles,
+    scores: tuple[int, ...],
+    pile: Tiles,
+    fresh: Tiles = (),
+    placed: bool = False,
+) -> State:
+    """Whoever is on turn has acted, and the next seat follows."""
+    seat = state.order[0]
+    return next_turn(
+        State(
+            shown,
+            (*state.hands[:seat], hand, *state.hands[seat + 1 :]),
+            scores,
+            pile,
+            (*state.order[1:], seat),
+            state.to_act - 1,
+            state.placed or placed,
+            False,
+            fresh,
+            state.lost,
+        )
+    )
+
+
+def next_turn(state: State) -> State:
+    """Whoever comes first is on turn; at the end of a round without a placement the game is over (Q §5.1)."""
+    if state.done or (state.order and state.to_act):
+        return state
+    if not state.order or not state.placed:
+        return msgspec.structs.replace(state, done=True)
+    return msgspec.structs.replace(state, to_act=len(state.order), placed=False)
+
+
+def without(state: State, seat: Seat, *, lost: Tiles) -> State:
+    """A seat is out: its tiles go to the end of the pile, but for those that are lost."""
+    place = state.order.index(seat)
+    hand = state.hands[seat][len(lost) :]  # what was just drawn comes first in a hand
+    return next_turn(
+        msgspec.structs.replace(
+            state,
+            hands=(*state.hands[:seat], (), *state.hands[seat + 1 :]),
+            pile=state.pile + hand,
+            order=state.order[:place] + state.order[place + 1 :],
+            to_act=state.to_act - (place < state.to_act),
+            fresh=() if lost else state.fresh,
+            lost=state.lost + lost,
+        )
+    )

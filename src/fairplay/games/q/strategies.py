@@ -1,0 +1,141 @@
+"""Play Q for the house: by the two recipes of the course, at random, or for the most points."""
+
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+
+from fairplay.core.roles import HousePlayer, Strategy, house_player
+from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
+from fairplay.games.q.board import COLUMN, ROW, Map, Overlay, fitting, position_of, put
+from fairplay.games.q.draft import Draft, draft_of
+from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
+from fairplay.games.q.search import best_draft
+from fairplay.games.q.state import View
+
+Layer = Strategy[View, Action]
+Step = Callable[[Map, Iterable[int]], tuple[int, int] | None]  # from map and hand to a cell and a kind; None: none fits
+
+TRIES = 16  # to hit a place where a tile fits; they use up most of the 256 bits of a lot, but not all
+
+
+def first_fit(shown: Map, hand: Iterable[int]) -> tuple[int, int] | None:
+    """The smallest tile that fits anywhere, on its smallest place: a step of dag."""
+    frontier = shown.frontier
+    for kind in sorted(hand):
+        wanted = 1 << kind
+        for cell in shown.edge:
+            if frontier[cell] & wanted:
+                return cell, kind
+    return None
+
+
+def tightest_fit(shown: Map, hand: Iterable[int]) -> tuple[int, int] | None:
+    """The smallest tile that fits anywhere, on the smallest of the places with most neighbours: a step of ldasg."""
+    frontier, tiles = shown.frontier, shown.tiles
+    for kind in sorted(set(hand)):
+        wanted, most, best = 1 << kind, 0, 0
+        for cell in shown.edge:
+            if frontier[cell] & wanted:
+                near = (
+                    (cell - ROW in tiles) + (cell + ROW in tiles) + (cell - COLUMN in tiles) + (cell + COLUMN in tiles)
+                )
+                if near > most:
+                    most, best = near, cell
+        if most:
+            return best, kind
+    return None
+
+
+def iterated(step: Step) -> Layer:
+    """Take a step again and again as long as the tiles lie in one line; if nothing fits, exchange or pass."""
+
+    def choose(view: View) -> Action:
+        found = step(view.map, view.hand)
+        if found is None:
+            return otherwise(view)
+        placed: list[Placement] = []
+        hand, extended = list(view.hand), view.map.with_tiles(())
+        rows, columns = set(), set()
+        while found is not None:
+            cell, kind = found
+            row, column = at = position_of(cell)
+            rows.add(row)
+            columns.add(column)
+            if len(rows) > 1 and len(columns) > 1:
+                break
+            placed.append(Placement(NAMES[kind], at))
+            put(extended, cell, kind)
+            hand.remove(kind)
+            found = step(extended, hand)
+        return Place(tuple(placed))
+
+    return choose
+
+
+def otherwise(view: View) -> Action:
+    """What to do when nothing fits: exchange if that is allowed, else pass."""
+    return Exchange() if view.left >= len(view.hand) else Pass()
+
+
+STEPS: dict[str, Step] = {"dag": first_fit, "ldasg": tightest_fit}
+RECIPES = {name: iterated(step) for name, step in STEPS.items()}
+
+
+def at_random(key: bytes) -> Layer:
+    """Any tile where it fits, each as likely as the others; then by the toss of a coin one more in line, and so on.
+
+    The same key draws the same in the same position.
+    """
+
+    def choose(view: View) -> Action:
+        lot = int.from_bytes(sha256(b"%b%d,%d,%b" % (key, len(view.map.tiles), view.left, bytes(view.hand))).digest())
+        lot, first = draw(lot, view)
+        if first is None:
+            return otherwise(view)
+        draft = draft_of(view).plus(*first)
+        while lot & 1 and (more := list(in_line(draft))):
+            lot, pick = divmod(lot >> 1, len(more))
+            draft = draft.plus(*more[pick])
+        return draft.action
+
+    return choose
+
+
+def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
+    """The rest of a lot, and a cell with a kind that fits there; None: there is none."""
+    edge, frontier, kinds = view.map.edge, view.map.frontier, sorted(set(view.hand))
+    for _ in range(TRIES if kinds else 0):  # most often one of them hits, and the frontier need not be gone through
+        lot, pick = divmod(lot, len(edge) * len(kinds))
+        cell, kind = edge[pick // len(kinds)], kinds[pick % len(kinds)]
+        if frontier[cell] >> kind & 1:
+            return lot, (cell, kind)
+    options = [(cell, kind) for cell in edge for kind in kinds if frontier[cell] >> kind & 1]
+    if not options:
+        return lot, None
+    lot, pick = divmod(lot, len(options))
+    return lot, options[pick]
+
+
+def in_line(draft: Draft) -> Iterator[tuple[int, int]]:
+    """Where another tile can go at the ends of the run that the last one lies in."""
+    tiles, last = Overlay(draft.view.map.tiles, dict(draft.placed)), draft.placed[-1][0]
+    for step in (-COLUMN, -ROW, ROW, COLUMN):
+        cell = last
+        while cell in tiles:
+            cell += step
+        if draft.is_in_line(position_of(cell)):
+            fits = fitting(tiles, cell)
+            yield from ((cell, kind) for kind in sorted(set(draft.hand)) if fits >> kind & 1)
+
+
+def best(view: View) -> Action:
+    """The placement that brings the most points now, as the bonuses are if nothing else is said."""
+    found = best_draft(view, Q_BONUS, FINISH_BONUS)
+    return otherwise(view) if found is None else found.action
+
+
+HOUSE: dict[str, HousePlayer] = {
+    "random": house_player("random", "tiles where they fit, drawn from the seat's own key", at_random),
+    "dag": house_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
+    "ldasg": house_player("ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]),
+    "best": house_player("best", "the placement that brings the most points", lambda key: best),
+}

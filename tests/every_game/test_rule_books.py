@@ -1,0 +1,58 @@
+"""Hold the code of every game against its rule book, clause by clause."""
+
+import importlib
+import re
+from importlib.resources import files
+
+import pytest
+
+from fairplay.games import GAMES, title
+
+CITED = re.compile(r'§(\d+(?:\.\d+)?)|\(\s*"(\d\.\d)"')  # in a text, or in what an illegal action names
+NAMED = re.compile(r'\(\s*"(\d\.\d)"')
+
+each_game = pytest.mark.parametrize("game", GAMES)
+
+
+def rule_book(game: str) -> str:
+    return files(f"fairplay.games.{game}").joinpath("RULES.md").read_text()
+
+
+def clauses(game: str) -> set[str]:
+    return set(re.findall(r"^- \*\*([\d.]+)\*\*", rule_book(game), re.MULTILINE))
+
+
+def source(game: str, *only: str) -> str:
+    folder = files(f"fairplay.games.{game}").iterdir()
+    return "".join(file.read_text() for file in folder if file.name.endswith(only or ".py"))
+
+
+def cited(game: str) -> set[str]:
+    return {one or other for one, other in CITED.findall(source(game))}
+
+
+@each_game
+def test_every_clause_that_the_code_cites_is_in_the_rule_book(game: str) -> None:
+    chapters = set(re.findall(r"^## (\d+) ", rule_book(game), re.MULTILINE))
+
+    assert cited(game)
+    assert cited(game) <= clauses(game) | chapters
+
+
+@each_game
+def test_every_clause_is_cited_in_the_code(game: str) -> None:
+    uncited = {clause for clause in clauses(game) if not {clause, clause.partition(".")[0]} & cited(game)}
+
+    assert uncited == set()
+
+
+@each_game
+def test_every_clause_that_an_action_can_break_is_tried(game: str) -> None:
+    tried = importlib.import_module(f"tests.games.{game}.test_rules").BROKEN
+
+    assert set(NAMED.findall(source(game, "game.py", "rules.py"))) == {clause for clause, *_ in tried}
+
+
+@each_game
+def test_the_version_of_the_rules_is_that_of_the_rule_book(game: str) -> None:
+    assert f"Version {title(game).rules.version}." in rule_book(game)

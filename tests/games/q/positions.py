@@ -1,0 +1,99 @@
+"""Write down positions of Q for its tests, tile by tile."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.game import Seat
+from fairplay.core.match import Match
+from fairplay.games.q import Action, Place, Placement, Q, State
+from fairplay.games.q.board import map_of, position_of
+from fairplay.games.q.pieces import KINDS, NAMES
+
+QGAME = Q()
+PLAYERS = ("ann", "bob", "cyd", "dan")
+Laid = dict[tuple[int, int], str]
+
+
+def tiles(names: str) -> tuple[int, ...]:
+    """The kinds of the tiles in a list."""
+    return tuple(KINDS[name.strip()] for name in names.split(",") if name.strip())
+
+
+def named(kinds: Iterable[int]) -> list[str]:
+    return [NAMES[kind] for kind in kinds]
+
+
+def row(start: tuple[int, int], names: str) -> Laid:
+    """Tiles side by side, to the right from a place; a dash is a gap."""
+    words = [name.strip() for name in names.split(",")]
+    return {(start[0], start[1] + step): name for step, name in enumerate(words) if name != "-"}
+
+
+def column(start: tuple[int, int], names: str) -> Laid:
+    """Tiles one below the other, downwards from a place; a dash is a gap."""
+    return {(start[0] + down, start[1] + right): name for (down, right), name in transposed(row((0, 0), names)).items()}
+
+
+def transposed(laid: Laid) -> Laid:
+    return {(right, down): name for (down, right), name in laid.items()}
+
+
+def position(
+    lying: Laid,
+    hands: Sequence[str],
+    pile: str | Sequence[int] = "",
+    **more: Any,
+) -> State:
+    """A position at the beginning of a round, unless more is said."""
+    seats = len(hands)
+    state = State(
+        map=map_of((at, KINDS[name]) for at, name in lying.items()),
+        hands=tuple(tiles(hand) for hand in hands),
+        scores=(0,) * seats,
+        pile=tiles(pile) if isinstance(pile, str) else tuple(pile),
+        order=tuple(range(seats)),
+        to_act=seats,
+    )
+    return msgspec.structs.replace(state, **more)
+
+
+def place(laid: Mapping[tuple[int, int], str]) -> Place:
+    """A placement of these tiles, in their order."""
+    return Place(tuple(Placement(name, at) for at, name in laid.items()))
+
+
+def then(state: State, *actions: Action, game: Q = QGAME) -> State:
+    """The position after these actions, each of which has to be legal."""
+    for action in actions:
+        game.check(game.view(state, game.turn(state)), action)
+        state = game.apply(state, action)
+    return state
+
+
+def lying(state: State) -> Laid:
+    return {position_of(cell): NAMES[kind] for cell, kind in state.map.tiles.items()}
+
+
+def match_of(state: State, game: Q = QGAME) -> Match[Any, Any, Any]:
+    return Match(game, state, PLAYERS[: len(state.hands)])
+
+
+def pieces(state: State) -> list[int]:
+    """All tiles, wherever they are; no action and no ejection changes them."""
+    in_hands = (kind for hand in state.hands for kind in hand)
+    return sorted([*state.map.tiles.values(), *in_hands, *state.pile, *state.lost])
+
+
+def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
+    """The others' hands and the pile mixed with one another; a seat's own hand stays what it is."""
+    hidden = [kind for other, hand in enumerate(state.hands) if other != seat for kind in hand]
+    hidden += [*state.pile, *state.lost]
+    lots.shuffle(hidden)
+    rest = iter(hidden)
+    hands = tuple(hand if other == seat else tuple(next(rest) for _ in hand) for other, hand in enumerate(state.hands))
+    pile, lost = (tuple(next(rest) for _ in heap) for heap in (state.pile, state.lost))
+    fresh = hands[state.order[-1]][: len(state.fresh)] if state.order else ()  # the first of who acted last
+    return msgspec.structs.replace(state, hands=hands, pile=pile, lost=lost, fresh=fresh)

@@ -1,0 +1,252 @@
+"""Look at the pictures of Q."""
+
+from collections import Counter
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from fairplay.core.game import Moment
+from fairplay.games.q import Pass
+from fairplay.games.q.board import Map, map_of, position_of
+from fairplay.games.q.draw import CELL, PAINTS, svg, text
+from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
+from fairplay.games.q.state import Tiles
+from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
+
+SVG = "{http://www.w3.org/2000/svg}"
+GOLD = "#ffc94d"
+SIZES = [heap(1), heap(2), heap(40), heap(1000), row_of(1000), column_of(1000), TORN]
+
+
+def part(picture: str, name: str) -> ElementTree.Element | None:
+    return next((part for part in ElementTree.fromstring(picture).iter() if part.get("id") == name), None)
+
+
+def uses(picture: str, name: str) -> list[ElementTree.Element]:
+    found = part(picture, name)
+    return [] if found is None else list(found.iter(f"{SVG}use"))
+
+
+def shape(use: ElementTree.Element) -> str:
+    return use.get("href", "").removeprefix("#")
+
+
+def point(use: ElementTree.Element) -> tuple[float, float]:
+    return float(use.get("x", "")), float(use.get("y", ""))
+
+
+def called(hand: Tiles) -> list[str]:
+    return [NAMES[kind].replace(" ", "-") for kind in hand]
+
+
+def said(picture: str) -> list[str]:
+    return ["".join(words.itertext()) for words in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+def size(picture: str) -> tuple[float, float]:
+    root = ElementTree.fromstring(picture)
+    return float(root.get("width", "")), float(root.get("height", ""))
+
+
+@pytest.mark.parametrize("shown", SIZES)
+def test_every_tile_is_drawn_once(shown: Map) -> None:
+    drawn = uses(svg(seen(shown)), "tiles")
+
+    assert Counter(map(shape, drawn)) == Counter(called(tuple(shown.tiles.values())))
+    assert len({point(use) for use in drawn}) == len(shown.tiles)
+
+
+@pytest.mark.parametrize("shown", [heap(1), heap(40), heap(300), row_of(30), column_of(30)])
+def test_tiles_lie_where_they_should(shown: Map) -> None:
+    places = {point(use): shape(use) for use in uses(svg(seen(shown)), "tiles")}
+    left, top = min(x for x, _ in places), min(y for _, y in places)
+    positions = {position_of(cell): kind for cell, kind in shown.tiles.items()}
+    first_row, first_column = min(row for row, _ in positions), min(column for _, column in positions)
+
+    for (row, column), kind in positions.items():
+        at = left + (column - first_column) * CELL, top + (row - first_row) * CELL
+        assert places[at] == called((kind,))[0]
+
+
+def test_every_kind_is_drawn_in_its_shape_and_colour() -> None:
+    picture = svg(seen(map_of([((0, kind), kind) for kind in range(36)])))
+
+    assert len(set(PAINTS.values())) == len(COLOURS)
+    for kind, name in enumerate(NAMES):
+        tile = part(picture, called((kind,))[0])
+        assert tile is not None
+        colour, form = name.split()
+        assert tile.get("fill") == PAINTS[colour]
+        assert [shape(use) for use in tile.iter(f"{SVG}use")] == ["blank", form]
+        assert [letter.text for letter in tile.iter(f"{SVG}text")] == [colour[0]]
+
+
+def test_stars_have_as_many_points_as_they_should() -> None:
+    picture = svg(SMALL)
+
+    corners = {}
+    for name in SHAPES:
+        drawn = part(picture, name)
+        assert drawn is not None
+        corners[name] = len(drawn.get("points", "").split())
+    assert corners == {"star": 8, "8star": 16, "square": 0, "circle": 0, "clover": 0, "diamond": 4}
+
+
+def test_the_last_placement_is_marked() -> None:
+    picture = svg(SMALL, last=[(0, 1), (1, 1)])
+
+    places = {point(use) for use in uses(picture, "tiles") if shape(use).endswith("8star")}
+    assert {point(use) for use in uses(picture, "marks")} == places
+    assert [shape(use) for use in uses(picture, "marks")] == ["last", "last"]
+
+
+def test_nothing_is_marked_where_nothing_lies() -> None:
+    assert not uses(svg(SMALL), "marks")
+    assert not uses(svg(SMALL, last=[(0, 2), (FAR, -FAR)]), "marks")
+
+
+def test_places_are_hinted_where_some_tile_fits_until_the_game_is_over() -> None:
+    between = tiles(r0="0 red star, 2 green 8star")
+
+    assert len(uses(svg(seen(between)), "places")) == 6  # of seven; nothing fits between the two
+    assert not uses(svg(seen(between, done=True)), "places")
+
+
+def test_a_gap_is_a_tear_in_the_cloth() -> None:
+    tears = part(svg(seen(TORN)), "tears")
+
+    assert tears is not None
+    assert len(list(tears)) == 3  # two of columns, one of rows
+    assert max(size(svg(seen(TORN)))) < 1500
+    assert {"0", "-4", str(-FAR - 2)} <= {*said(svg(seen(TORN)))}
+
+
+@pytest.mark.parametrize("steps", [0, 5, 30])
+def test_a_hand_is_shown_to_its_seat_and_to_nobody_else(steps: int) -> None:
+    state = after(steps)
+
+    for seat, hand in enumerate(state.hands):
+        assert [shape(use) for use in uses(svg(GAME.view(state, seat)), "hands")] == called(hand)
+    spectators = svg(GAME.view(state, None))
+    assert part(spectators, "hands") is None
+    assert {use.get("href") for use in ElementTree.fromstring(spectators).iter(f"{SVG}use")} <= {
+        use.get("href") for use in ElementTree.fromstring(svg(seen(state.map))).iter(f"{SVG}use")
+    }
+
+
+def test_referees_see_all_hands() -> None:
+    state = after(7, seats=4)
+
+    drawn = uses(svg(GAME.view(state, None), ["Ann", "Ann"], hands=state.hands), "hands")
+
+    assert [shape(use) for use in drawn] == [name for hand in state.hands for name in called(hand)]
+
+
+@pytest.mark.parametrize("count", [1, 6, 7, 100])
+def test_hands_of_all_sizes_stay_inside_the_picture(count: int) -> None:
+    picture = svg(seen(heap(5), seat=1, hand=tuple(kind % 36 for kind in range(count))))
+
+    points = [use.get("transform", "").removeprefix("translate(").split(")")[0] for use in uses(picture, "hands")]
+    assert len({*points}) == count
+    assert max(float(at.split()[0]) for at in points) + CELL / 2 < size(picture)[0]
+
+
+def test_the_panel_names_everybody_with_marks_and_scores() -> None:
+    lines = said(svg(SMALL, ["Ann", "Bob", "Cyd", "Dee"]))
+
+    for words in ("Ann", "104", "seat 0", "Bob", "12", "seat 1 · to act", "Cyd", "seat 2 · ejected", "Dee", "1"):
+        assert words in lines
+
+
+def test_a_player_without_a_name_is_called_by_its_seat() -> None:
+    assert {"seat 0", "seat 1", "seat 3"} <= {*said(svg(SMALL))}
+    assert "seat 2" not in said(svg(SMALL))  # ejected, and a view says nothing about it
+
+
+def test_most_points_are_lit_at_the_end() -> None:
+    root = ElementTree.fromstring(svg(seen(heap(9), done=True), ["Ann", "Bob", "Cyd"]))
+
+    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == GOLD]
+
+    assert gold == ["A", "seat 0 · most points", "B", "seat 1 · most points"]
+
+
+def test_the_scores_of_a_finished_game_are_still_seen() -> None:
+    state = GAME.apply(GAME.apply(GAME.deal(2, bytes(32)), Pass()), Pass())
+
+    view = GAME.view(state, None)
+
+    assert view.done
+    assert view.order == (0, 1)
+    assert GAME.unpack(GAME.pack(view)) == view
+    assert not list(GAME.actions(GAME.view(state, 0)))
+    assert said(svg(view)).count("0") >= 2
+
+
+@pytest.mark.parametrize(("done", "now"), [(False, "playing, 20 tiles left"), (True, "done, 20 tiles left")])
+def test_the_stage_and_the_tiles_left_are_said(done: bool, now: str) -> None:
+    spans = list(ElementTree.fromstring(svg(seen(heap(2), done=done))).iter(f"{SVG}tspan"))
+
+    assert [span.text for span in spans if span.get("font-weight") == "bold"] == [now]
+    assert len(spans) == 2
+
+
+def test_a_game_that_everybody_has_left_is_drawn() -> None:
+    state = after(4)
+    for seat in range(3):
+        state = GAME.eject(state, seat, Moment.TURN)
+    view = GAME.view(state, 0)
+
+    assert [words for words in said(svg(view, ["Ann", "Bob", "Cyd"])) if "seat" in words] == [
+        f"seat {seat} · ejected" for seat in range(3)
+    ]
+    assert text(view, ["Ann"]).endswith(" x  seat 0  Ann   ejected")
+
+
+@pytest.mark.parametrize("steps", [0, 12])
+def test_hostile_names_leave_the_picture_well_formed(steps: int) -> None:
+    state = after(steps, seats=4)
+    picture = svg(GAME.view(state, 0), HOSTILE, hands=state.hands)
+
+    root = ElementTree.fromstring(picture.encode())
+
+    assert not list(root.iter(f"{SVG}script"))
+    assert "&lt;/text&gt;" in picture
+
+
+def test_names_of_any_length_fit() -> None:
+    assert max(map(len, text(SMALL, ["x" * 10_000]).splitlines())) < 90
+    assert "x" * 30 not in svg(SMALL, ["x" * 10_000])
+
+
+@pytest.mark.parametrize("shown", SIZES)
+def test_numbers_do_not_run_into_each_other(shown: Map) -> None:
+    picture = svg(seen(shown))
+    labels = next(group for group in ElementTree.fromstring(picture).iter(f"{SVG}g") if group.get("font-size"))
+    digit = float(labels.get("font-size", "")) * 0.6
+    top = [words for words in labels if words.get("text-anchor") is None]
+    left = [words for words in labels if words.get("text-anchor")]
+
+    for one, other in pairwise(top):
+        wide = (len(one.text or "") + len(other.text or "")) / 2 * digit
+        assert float(other.get("x", "")) - float(one.get("x", "")) > wide
+    assert all(float(other.get("y", "")) - float(one.get("y", "")) > 2 * digit for one, other in pairwise(left))
+
+
+def test_every_line_of_a_small_map_has_its_number() -> None:
+    assert {str(column) for column in range(-5, 6)} <= {*said(svg(seen(row_of(9))))}
+
+
+def test_columns_are_numbered_more_sparsely_on_a_large_map() -> None:
+    labels = Counter(said(svg(seen(heap(1000)))))
+
+    assert labels["10"] == 2
+    assert labels["11"] == 1  # a row
+
+
+def test_the_picture_follows_the_map() -> None:
+    wide, high = size(svg(seen(row_of(50)))), size(svg(seen(column_of(50))))
+
+    assert wide[0] > 50 * CELL > wide[1]
+    assert high[1] > 50 * CELL > high[0]

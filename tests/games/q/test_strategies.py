@@ -1,0 +1,296 @@
+"""Try the house players of Q against what is said of them."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
+from fairplay.games.q.board import Map, cell_at, map_of, position_of
+from fairplay.games.q.draft import draft_of, drafts
+from fairplay.games.q.examples import EXAMPLES
+from fairplay.games.q.game import Q
+from fairplay.games.q.pieces import KINDS, NAMES, colour_of, shape_of
+from fairplay.games.q.state import View
+from fairplay.games.q.strategies import HOUSE, RECIPES, at_random, best
+
+GAME = Q()
+KEY = bytes(range(32))
+Board = dict[tuple[int, int], int]
+
+dag, ldasg = RECIPES["dag"], RECIPES["ldasg"]
+
+
+def seen(tiles: dict[tuple[int, int], str], hand: list[str], left: int = 0) -> View:
+    shown = map_of((at, KINDS[tile]) for at, tile in tiles.items())
+    return View(0, shown, tuple(KINDS[tile] for tile in hand), (0, 1), (0, 0), left)
+
+
+def placing(**places: tuple[int, int]) -> Place:
+    return Place(tuple(Placement(tile.replace("_", " "), at) for tile, at in places.items()))
+
+
+def random_views(seed: int, count: int, most_tiles: int = 14) -> Iterator[View]:
+    """Positions that grew at random, some with stray tiles, of few kinds so that much fits."""
+    chance = Random(seed)
+    for _ in range(count):
+        kinds = chance.sample(range(len(NAMES)), chance.randint(3, 12))
+        shown = map_of([((0, 0), kinds[0])])
+        for _ in range(chance.randrange(most_tiles)):
+            options = [(cell, kind) for cell in shown.edge for kind in kinds if shown.frontier[cell] >> kind & 1]
+            if options and chance.random() < 0.9:
+                shown = shown.with_tiles([chance.choice(options)])
+            else:
+                away = cell_at((chance.randint(-5, 5), chance.randint(-5, 5)))
+                shown = shown.with_tiles([(away, chance.choice(kinds))] if away not in shown.tiles else [])
+        hand = tuple(chance.choice(kinds) for _ in range(chance.randint(0, 6)))
+        yield View(0, shown, hand, (0, 1), (0, 0), chance.randint(0, 8))
+
+
+# The two recipes once more, word by word.
+
+
+def neighbours(board: Board, at: tuple[int, int]) -> list[int | None]:
+    """Left, right, above and below."""
+    row, column = at
+    return [board.get(near) for near in ((row, column - 1), (row, column + 1), (row - 1, column), (row + 1, column))]
+
+
+def plainly_fits(board: Board, at: tuple[int, int], kind: int) -> bool:
+    left, right, up, down = neighbours(board, at)
+    pairs = [[near for near in pair if near is not None] for pair in ((left, right), (up, down))]
+    by_shape = [all(shape_of(near) == shape_of(kind) for near in pair) for pair in pairs]
+    by_colour = [all(colour_of(near) == colour_of(kind) for near in pair) for pair in pairs]
+    return at not in board and any(pairs) and all(map(max, by_shape, by_colour))
+
+
+def plain_step(board: Board, hand: list[int], *, tightest: bool) -> tuple[tuple[int, int], int] | None:
+    rows, columns = [row for row, _ in board], [column for _, column in board]
+    places = [
+        (row, column)
+        for row in range(min(rows) - 1, max(rows) + 2)
+        for column in range(min(columns) - 1, max(columns) + 2)
+    ]
+    for kind in sorted(hand):
+        candidates = [at for at in places if plainly_fits(board, at, kind)]
+        if candidates:
+            crowds = {at: sum(near is not None for near in neighbours(board, at)) for at in candidates}
+            return min(candidates, key=lambda at: (-crowds[at] if tightest else 0, at)), kind
+    return None
+
+
+def plain_answer(view: View, *, tightest: bool) -> Action:
+    board = {position_of(cell): kind for cell, kind in view.map.tiles.items()}
+    hand, placed = list(view.hand), list[Placement]()
+    while (found := plain_step(board, hand, tightest=tightest)) is not None:
+        at, kind = found
+        longer = [*placed, Placement(NAMES[kind], at)]
+        if len({one.at[0] for one in longer}) > 1 and len({one.at[1] for one in longer}) > 1:
+            break
+        placed, board = longer, {**board, at: kind}
+        hand.remove(kind)
+    if placed:
+        return Place(tuple(placed))
+    return Exchange() if view.left >= len(view.hand) else Pass()
+
+
+@pytest.mark.parametrize("name", ["dag", "ldasg"])
+def test_the_recipes_agree_with_their_plain_definition(name: str) -> None:
+    for view in random_views(seed=1, count=300):
+        assert RECIPES[name](view) == plain_answer(view, tightest=name == "ldasg"), view
+
+
+def test_dag_takes_the_smallest_tile_that_fits_and_its_first_place() -> None:
+    view = seen({(0, 0): "red star", (0, 1): "green star"}, ["green circle", "blue square", "purple diamond"])
+
+    assert dag(view) == placing(green_circle=(-1, 1))
+
+
+def test_ldasg_takes_the_place_with_most_neighbours() -> None:
+    corner = {(0, 0): "red star", (0, 1): "green star", (1, 0): "red circle"}
+
+    assert ldasg(seen(corner, ["green circle", "blue diamond"])) == placing(green_circle=(1, 1))
+
+
+def test_of_places_with_equally_many_neighbours_ldasg_takes_the_first() -> None:
+    assert ldasg(seen({(0, 0): "red star"}, ["red circle", "blue diamond"])) == placing(red_circle=(-1, 0))
+
+
+def test_a_recipe_goes_on_as_long_as_its_tiles_lie_in_one_line() -> None:
+    view = seen({(0, 0): "red star"}, ["red star", "red 8star", "red square", "green diamond"])
+
+    assert dag(view) == placing(red_star=(-1, 0), red_8star=(-2, 0), red_square=(-3, 0))
+
+
+def test_the_first_tile_out_of_line_is_dropped_and_no_other_is_tried() -> None:
+    tiles = {(0, 0): "red star", (0, 1): "red circle", (1, 1): "blue circle"}
+
+    # The red star goes on top. The blue square fits beside the blue circle alone, which is not in line; the red diamond
+    # would fit above the star, but it comes after the square.
+    assert dag(seen(tiles, ["red star", "blue square", "red diamond"])) == placing(red_star=(-1, 0))
+
+
+@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize(
+    ("hand", "left", "expected"),
+    [
+        (["green circle", "blue square"], 2, Exchange()),
+        (["green circle", "blue square"], 1, Pass()),
+        ([], 0, Exchange()),
+    ],
+)
+def test_where_nothing_fits_a_house_player_exchanges_if_it_may(
+    name: str, hand: list[str], left: int, expected: Action
+) -> None:
+    assert HOUSE[name].make("", KEY)(seen({(0, 0): "red star"}, hand, left)) == expected
+
+
+@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("players", [2, 4])
+def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
+    strategy = HOUSE[name].make("", KEY)
+    state, turns = GAME.deal(players, KEY), 0
+    while (seat := GAME.turn(state)) is not None and turns < 400:
+        view = GAME.view(state, seat)
+        action = strategy(view)
+        GAME.check(view, action)
+        state, turns = GAME.apply(state, action), turns + 1
+
+
+@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("hand", [(), (0,) * 20, tuple(range(36)), tuple(range(36)) * 3])
+def test_house_players_play_hands_of_any_size(name: str, hand: tuple[int, ...]) -> None:
+    for view in random_views(seed=2, count=5):
+        large = msgspec.structs.replace(view, hand=hand)
+        GAME.check(large, HOUSE[name].make("", KEY)(large))
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_how_a_map_came_about_makes_no_difference(name: str) -> None:
+    strategy = HOUSE[name].make("", KEY)
+    for view in random_views(seed=3, count=60):
+        same = map_of((position_of(cell), kind) for cell, kind in sorted(view.map.tiles.items(), reverse=True))
+        assert strategy(msgspec.structs.replace(view, map=same)) == strategy(view)
+
+
+def random_match(key: bytes) -> list[Action]:
+    strategy, state, actions = at_random(key), GAME.deal(2, KEY), list[Action]()
+    while (seat := GAME.turn(state)) is not None and len(actions) < 50:
+        actions.append(strategy(GAME.view(state, seat)))
+        state = GAME.apply(state, actions[-1])
+    return actions
+
+
+def test_the_same_key_draws_the_same() -> None:
+    assert random_match(KEY) == random_match(KEY)
+    assert random_match(KEY) != random_match(KEY[::-1])
+
+
+def test_chance_does_not_depend_on_the_process() -> None:
+    code = (
+        "from fairplay.games.q import Q\n"
+        "from fairplay.games.q.strategies import at_random\n"
+        "game = Q()\n"
+        "print(at_random(bytes(range(32)))(game.view(game.deal(2, bytes(range(32))), 0)))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1")
+    }
+
+    assert said == {str(at_random(KEY)(GAME.view(GAME.deal(2, KEY), 0)))}
+
+
+@pytest.mark.parametrize("example", ["almost a q", "a gap"])
+def test_chance_treats_all_first_tiles_alike(example: str) -> None:
+    view = GAME.view(EXAMPLES[example], 0)
+    options = {draft.placed for draft in drafts(view) if len(draft.placed) == 1}
+
+    answers = [at_random(key.to_bytes(32, "big"))(view) for key in range(200 * len(options))]
+
+    drawn = Counter(
+        (cell_at(answer.tiles[0].at), KINDS[answer.tiles[0].tile]) for answer in answers if isinstance(answer, Place)
+    )
+    assert {(option,) for option in drawn} == options
+    assert all(130 < times < 270 for times in drawn.values())  # five standard deviations from 200
+
+
+def test_chance_finds_a_tile_that_fits_in_only_one_place() -> None:
+    tiles = {(0, column): f"red {shape}" for column, shape in enumerate(("star", "circle", "star", "circle"))}
+    view = seen({**tiles, (1, 0): "blue star"}, ["blue circle", "green diamond", "yellow diamond", "orange diamond"])
+
+    answers = {at_random(key.to_bytes(32, "big"))(view) for key in range(300)}
+
+    assert answers == {draft.action for draft in drafts(view)}
+
+
+def test_chance_places_several_tiles_now_and_then() -> None:
+    view = seen({(0, 0): "red star"}, ["red circle", "red square", "red clover"])
+
+    sizes = Counter(
+        len(answer.tiles)
+        for answer in (at_random(key.to_bytes(32, "big"))(view) for key in range(400))
+        if isinstance(answer, Place)
+    )
+
+    assert sizes[1] > sizes[2] > sizes[3] > 50
+
+
+def test_best_brings_at_least_what_the_recipes_bring() -> None:
+    def points(view: View, action: Action) -> int:
+        draft = draft_of(view)
+        for one in action.tiles if isinstance(action, Place) else ():
+            draft = draft.place(one.tile, one.at)
+        return draft.score(GAME.q_bonus, GAME.finish_bonus) if draft.placed else 0
+
+    for view in random_views(seed=4, count=60, most_tiles=40):
+        assert points(view, best(view)) >= max(points(view, dag(view)), points(view, ldasg(view)))
+
+
+def test_best_makes_a_q_where_it_can() -> None:
+    answer = best(GAME.view(EXAMPLES["almost a q"], 0))
+
+    assert isinstance(answer, Place)
+    assert "red diamond" in [one.tile for one in answer.tiles]
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_a_parameter_is_refused_in_one_line(name: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        HOUSE[name].make("2", KEY)
+
+    assert "\n" not in str(refused.value)
+    assert name in str(refused.value)
+    assert "'2'" in str(refused.value)
+
+
+def test_every_house_player_says_what_it_is_in_one_line() -> None:
+    for player in HOUSE.values():
+        assert player.about
+        assert "\n" not in player.about
+
+
+def test_looking_at_a_map_leaves_it_as_it_was() -> None:
+    for view in random_views(seed=5, count=20):
+        before = snapshot(view.map)
+        for player in HOUSE.values():
+            player.make("", KEY)(view)
+
+        assert snapshot(view.map) == before
+
+
+def snapshot(shown: Map) -> Any:
+    return dict(shown.tiles), dict(shown.frontier), list(shown.edge)

@@ -1,0 +1,308 @@
+"""Walk through memo 002, Q's referee state: its wish list, and its ten steps."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay import Acted, Ejected, End, Ended, Event, Fault, IllegalAction, Journal, Match, Referee, TakeTurn, play
+from fairplay.core.chance import seed_from
+from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View, draft_of
+from fairplay.games.q.board import position_of
+from fairplay.games.q.draw import svg
+from fairplay.games.q.pieces import NAMES as TILES
+from fairplay.journal.replay import Recorded, read
+from fairplay.testing.scripted import Scripted, playing
+from tests.games.q.positions import column, lying, match_of, named, place, position, row, then
+
+GAME = Q()
+NAMES = ("ann", "bob", "cyd")
+START = position(
+    {(0, 0): "red star"},
+    ["red circle, blue clover, red square", "green star, red circle", "blue star, red star"],
+    "purple star, purple circle, purple clover, orange star",
+    scores=(5, 3, 0),
+)
+ANN = GAME.view(START, 0)
+ENOUGH = 14  # turns
+
+
+class Mixed:
+    """Places, exchanges and passes by turns, where it can, until it has had enough."""
+
+    def __init__(self, first: int) -> None:
+        self._turns = first
+
+    def take_turn(self, view: View) -> Action:
+        self._turns += 1
+        if self._turns > ENOUGH:
+            return Pass()
+        placement = next((action for action in GAME.actions(view) if isinstance(action, Place)), None)
+        if self._turns % 5 == 0 and view.left >= len(view.hand):
+            return Exchange()
+        return placement if placement and self._turns % 4 else Pass()
+
+
+class Watcher:
+    """An observer that keeps every event, and the state after it."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[Event, State]] = []
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        self.heard.append((event, match.state))
+
+
+def recorded(folder: Path, watcher: Watcher | None = None) -> tuple[Recorded, Match[Any, Any, Any]]:
+    """A whole match, written down."""
+    referee, journal = Referee(), Journal(folder)
+    referee.subscribe(watcher or Watcher())
+    match = referee.run(GAME, [Mixed(0), Mixed(1), Mixed(2)], names=NAMES, seed=seed_from("002"), record=journal)
+    assert journal.path is not None
+    return read(journal.path, GAME), match
+
+
+# The wish list.
+
+
+def test_get_public_info() -> None:
+    assert (ANN.seat, ANN.map, ANN.scores, ANN.left) == (0, START.map, (5, 3, 0), 4)
+
+
+def test_get_current_map() -> None:
+    assert {position_of(cell): TILES[kind] for cell, kind in START.map.tiles.items()} == {(0, 0): "red star"}
+
+
+def test_get_available_tiles_of_the_active_player() -> None:
+    assert named(ANN.hand) == ["red circle", "blue clover", "red square"]
+
+
+def test_get_players_scores() -> None:
+    assert dict(zip(NAMES, START.scores, strict=True)) == {"ann": 5, "bob": 3, "cyd": 0}
+
+
+def test_get_players_remaining_tiles() -> None:
+    assert {name: len(hand) for name, hand in zip(NAMES, START.hands, strict=True)} == {"ann": 3, "bob": 2, "cyd": 2}
+
+
+def test_get_referee_remaining_tiles() -> None:
+    assert ANN.left == len(START.pile) == 4
+
+
+def test_place_tile_for_the_active_player() -> None:
+    draft = draft_of(ANN).place("red circle", (0, 1))
+
+    after = then(START, draft.action)
+
+    assert lying(after) == row((0, 0), "red star, red circle")
+
+
+def test_is_valid_move() -> None:
+    draft = draft_of(ANN).place("red circle", (0, 1))
+
+    assert draft.is_valid("red square", (0, 2))
+    assert not draft.is_valid("red square", (5, 5))  # shares no side with a tile
+    assert not draft.is_valid("blue clover", (0, 2))  # matches neither shape nor colour
+    assert not draft.is_valid("red square", (1, 0))  # not in the same row or column as the one before
+    assert not draft.is_valid("red circle", (0, 2))  # placed already
+    assert not draft.is_valid("red square", (0, 0))  # there is a tile
+
+
+def test_exchange_tiles_takes_all_of_them() -> None:
+    after = then(START, Exchange())
+
+    assert named(after.hands[0]) == ["purple star", "purple circle", "purple clover"]
+    assert named(after.pile) == ["orange star", "red circle", "blue clover", "red square"]
+
+
+def test_end_turn_replaces_the_tiles_and_the_next_player_follows() -> None:
+    after = then(START, place(row((0, 1), "red circle, red square")))
+
+    assert named(after.hands[0]) == ["purple star", "purple circle", "blue clover"]
+    assert GAME.turn(after) == 1
+
+
+@pytest.mark.parametrize("laid", [row((0, 1), "red circle, red square"), column((1, 0), "red circle, red square")])
+def test_is_in_same_row_or_column(laid: dict[tuple[int, int], str]) -> None:
+    first, second = laid
+
+    draft = draft_of(ANN).place("red circle", first)
+
+    assert draft.is_in_line(second)
+    assert not draft.is_in_line((7, 7))
+
+
+def test_render_game_state_as_an_image() -> None:
+    picture = svg(ANN, NAMES)
+
+    assert picture.startswith("<svg")
+    assert all(name in picture for name in NAMES)
+    assert picture != svg(GAME.view(then(START, Exchange()), 0), NAMES)
+
+
+def test_turn_score() -> None:
+    draft = draft_of(ANN).place("red circle", (0, 1)).place("red square", (0, 2))
+
+    after = then(START, draft.action)
+
+    assert draft.score(GAME.q_bonus, GAME.finish_bonus) == after.scores[0] - START.scores[0] == 2 + 3
+
+
+def test_the_moves_that_players_make_are_kept(tmp_path: Path) -> None:
+    record, match = recorded(tmp_path)
+
+    moves = [(fact.seat, fact.action) for fact in record.facts if isinstance(fact, Acted)]
+
+    assert {type(action) for _, action in moves} == {Place, Exchange, Pass}
+    assert len(moves) == len(record.facts)
+    placed = sum(len(action.tiles) for _, action in moves if isinstance(action, Place))
+    assert placed == len(match.state.map.tiles) - 1
+
+
+def test_the_game_can_be_started_at_any_moment_that_has_been_played(tmp_path: Path) -> None:
+    watcher = Watcher()
+    record, match = recorded(tmp_path, watcher)
+    states = [state for event, state in watcher.heard if not isinstance(event, Ended)]
+
+    saved = [record.at(number).state for number in range(len(record.facts) + 1)]
+
+    assert saved == states
+    for number in range(0, len(saved), max(1, len(saved) // 5)):
+        again = Match(GAME, GAME.unpack_state(GAME.pack_state(saved[number])), NAMES)
+        for fact in record.facts[number:]:
+            again = again.after(fact)
+        assert (again.state, again.result) == (match.state, match.result)
+
+
+def test_a_saved_state_is_played_on_and_drawn(tmp_path: Path) -> None:
+    record, _ = recorded(tmp_path)
+    middle = record.at(len(record.facts) // 2)
+
+    final = Referee().resume(middle, [Mixed(0), Mixed(1), Mixed(2)])
+
+    assert final.turn is None
+    assert svg(middle.view(None), NAMES).startswith("<svg")
+
+
+# The ten steps.
+
+
+def test_1_and_2_the_players_are_in_order_with_their_tiles_and_one_tile_is_on_the_map() -> None:
+    state = GAME.deal(3, bytes(32))
+
+    assert GAME.order(state) == (0, 1, 2)
+    assert [len(hand) for hand in state.hands] == [6, 6, 6]
+    assert list(lying(state)) == [(0, 0)]
+
+
+def test_1_the_oldest_is_first() -> None:
+    match = Referee().run(GAME, [lambda view: Pass()] * 3, names=NAMES, ages=[20, 40, 30])
+
+    assert match.names == ("bob", "cyd", "ann")
+
+
+def test_3_the_active_player_plays_its_turn() -> None:
+    asked: list[int] = []
+
+    def passing(view: View) -> Action:
+        assert view.seat is not None
+        asked.append(view.seat)
+        return Pass()
+
+    play(match_of(START), [Scripted(playing(passing)) for _ in NAMES])
+
+    assert asked == [0, 1, 2]
+
+
+def test_4_1_an_invalid_move_gets_a_player_kicked_and_the_others_reordered() -> None:
+    wrong = Place((Placement("blue clover", (0, 1)),))
+    table = [Scripted(playing(lambda view: wrong)), *(Scripted(playing(lambda view: Pass())) for _ in range(2))]
+
+    final = play(match_of(START), table)
+
+    assert [(out.seat, out.fault) for out in final.ejected] == [(0, Fault.ILLEGAL)]
+    assert GAME.order(final.state) == (1, 2)
+    assert final.state.map == START.map
+
+
+def test_4_2_a_valid_move_is_placed_on_the_map() -> None:
+    assert lying(then(START, place({(0, 1): "red circle"})))[0, 1] == "red circle"
+
+
+def test_4_3_an_exchange_replaces_all_tiles_and_is_invalid_when_the_pile_has_fewer_than_the_hand() -> None:
+    few = msgspec.structs.replace(START, pile=START.pile[:2])
+
+    assert len(then(START, Exchange()).hands[0]) == 3
+    with pytest.raises(IllegalAction, match=r"rule 3\.6"):
+        GAME.check(GAME.view(few, 0), Exchange())
+
+
+def test_4_4_to_pass_moves_on_to_the_next_player_without_any_modification() -> None:
+    after = then(START, Pass())
+
+    assert (after.hands, after.scores, GAME.turn(after)) == (START.hands, START.scores, 1)
+
+
+def test_4_5_the_score_of_the_move_is_added_to_the_running_score() -> None:
+    assert then(START, place({(0, 1): "red circle"})).scores == (5 + 3, 3, 0)
+
+
+def test_5_and_6_the_state_is_updated_and_saved_after_every_move(tmp_path: Path) -> None:
+    watcher = Watcher()
+
+    record, _ = recorded(tmp_path, watcher)
+
+    told = [event for event, _ in watcher.heard if isinstance(event, Acted | Ejected)]
+    assert list(record.facts) == told
+    for (_, before), (event, after) in pairwise(watcher.heard):
+        if isinstance(event, Acted):
+            assert after == GAME.apply(before, event.action)
+
+
+def test_7_and_8_at_the_end_of_each_round_it_is_checked_whether_the_game_is_over(tmp_path: Path) -> None:
+    record, _ = recorded(tmp_path)
+    moves = [fact.action for fact in record.facts if isinstance(fact, Acted)]
+
+    rounds = [moves[number : number + 3] for number in range(0, len(moves), 3)]
+    placed = [any(isinstance(action, Place) for action in one) for one in rounds]
+
+    finished = not record.at(None).state.hands[record.at(None).state.order[0]]
+    assert all(placed[:-1])
+    assert finished or not placed[-1]
+
+
+def test_9_the_winner_and_the_rankings_are_announced() -> None:
+    table, events = [Scripted(playing(lambda view: Pass())) for _ in NAMES], []
+
+    final = play(match_of(START), table, lambda event, match, answer: events.append(event))
+
+    assert events[-1] == Ended(final.result)
+    assert final.result.ranking == (frozenset({0}), frozenset({1}), frozenset({2}))
+    assert all(channel.heard[-1] == End(final.result) for channel in table)
+
+
+def test_10_the_next_game_starts_from_nothing() -> None:
+    referee, tables = Referee(), [[Mixed(0), Mixed(1)], [Mixed(0), Mixed(1)]]
+
+    first, second = (referee.run(GAME, table, seed=bytes(32)) for table in tables)
+
+    assert first == second
+    assert first.state.scores == second.state.scores
+
+
+def test_the_referee_contacts_the_state_whenever_it_gets_the_players_input() -> None:
+    seen: list[View] = []
+
+    def passing(view: View) -> Action:
+        seen.append(view)
+        return Pass()
+
+    table = [Scripted(playing(passing)) for _ in NAMES]
+
+    play(match_of(START), table)
+
+    turns = [message.view for channel in table for message in channel.heard if isinstance(message, TakeTurn)]
+    assert turns == seen
+    assert [view.order for view in seen] == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

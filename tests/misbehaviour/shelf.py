@@ -1,0 +1,140 @@
+"""Keep players of Q that see less than they might, and fail in every way and at every moment."""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots
+from fairplay.core.game import Moment
+from fairplay.games.q import Action, Exchange, Pass, Place, Placement, View, pieces
+from fairplay.games.q.board import position_of
+from fairplay.games.q.draft import drafts
+
+BREADTH = 12
+
+
+class Honest:
+    """A player that does not look at tiles of some kinds before so many turns: until then it cannot give them away."""
+
+    def __init__(self, lots: Lots, unseen: frozenset[int] = frozenset(), turns: int = 0) -> None:
+        self.lots, self.unseen, self._turns = lots, unseen, turns
+
+    def take_turn(self, view: View) -> Any:
+        self._turns -= 1
+        return self.choose(view if self._turns < 0 else self.half_blind(view))
+
+    def half_blind(self, view: View) -> View:
+        hand = tuple(kind for kind in view.hand if kind not in self.unseen)
+        return msgspec.structs.replace(view, hand=hand, left=view.left - (len(view.hand) - len(hand)))
+
+    def choose(self, view: View) -> Action:
+        found = [draft.action for draft in islice(drafts(view), BREADTH)]
+        if found and self.lots.below(12):
+            return found[self.lots.below(len(found))]
+        return Exchange() if view.left >= len(view.hand) and self.lots.below(2) else Pass()
+
+
+class Bad(Honest):
+    """Fails at the n-th call of a moment, in some way; until then it is honest."""
+
+    def __init__(self, lots: Lots, unseen: frozenset[int], moment: Moment, way: str, after: int) -> None:
+        super().__init__(lots, unseen, turns=10**6)
+        self._moment, self._way, self._after = moment, way, after
+
+    def start(self, seat: int, names: tuple[str, ...], view: View) -> Any:
+        return self._fail(Moment.GREETING, view.hand)
+
+    def take_turn(self, view: View) -> Any:
+        action = super().take_turn(view)
+        if self._way in TRICKS and self._is_due(Moment.TURN):
+            return TRICKS[self._way](view, self.unseen, self.lots)
+        failed = self._fail(Moment.TURN, view.hand)
+        return action if failed is None else failed
+
+    def tell(self, news: Any) -> Any:
+        return self._fail(Moment.NEWS, news)
+
+    def end(self, result: Any) -> Any:
+        return self._fail(Moment.FAREWELL, result)
+
+    def _is_due(self, moment: Moment) -> bool:
+        self._after -= moment is self._moment
+        return moment is self._moment and self._after < 0
+
+    def _fail(self, moment: Moment, secret: Any) -> Any:
+        """Blurt out what only this seat may know, in the text of an exception or as an answer."""
+        if self._way in TRICKS or not self._is_due(moment):
+            return None
+        spoken = [pieces.NAMES[kind] if isinstance(kind, int) else kind for kind in secret] if moment in OWN else secret
+        if self._way == "raises":
+            raise ValueError(f"I have {spoken}")
+        return {"type": "place", "tiles": spoken}
+
+
+OWN = (Moment.GREETING, Moment.TURN, Moment.NEWS)
+
+
+def hidden_tile(view: View, unseen: frozenset[int]) -> int:
+    """A tile of the hand, if possible of those that nobody looks at."""
+    return next((kind for kind in view.hand if kind in unseen), view.hand[0] if view.hand else 0)
+
+
+def placing(kind: int, *cells: int) -> Place:
+    return Place(tuple(Placement(pieces.NAMES[kind], position_of(cell)) for cell in cells))
+
+
+def not_owned(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    kind = lots.below(len(pieces.NAMES))
+    while kind in view.hand or kind in unseen:
+        kind = lots.below(len(pieces.NAMES))
+    return placing(kind, view.map.edge[0])
+
+
+def not_beside(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    return placing(hidden_tile(view, unseen), view.map.edge[-1] + 2**40)
+
+
+def not_free(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    return placing(hidden_tile(view, unseen), min(view.map.tiles))
+
+
+def no_fit(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    kind = hidden_tile(view, unseen)
+    wrong = sum(1 << other for other in {*unseen, kind})
+    cell = next((cell for cell in view.map.edge if not view.map.frontier[cell] & wrong), None)
+    return not_free(view, unseen, lots) if cell is None else placing(kind, cell)
+
+
+def too_many(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    return Place(tuple(Placement(pieces.NAMES[kind], (0, place)) for place, kind in enumerate(view.hand + view.hand)))
+
+
+def nothing(view: View, unseen: frozenset[int], lots: Lots) -> Action:
+    return Place(())
+
+
+def what_it_sees(view: View, unseen: frozenset[int], lots: Lots) -> Any:
+    return view
+
+
+def half_an_action(view: View, unseen: frozenset[int], lots: Lots) -> Any:
+    return {"type": "place", "tiles": [{"tile": pieces.NAMES[kind], "at": "there"} for kind in view.hand]}
+
+
+Trick = Callable[[View, frozenset[int], Lots], Any]
+TRICKS: dict[str, Trick] = {
+    trick.__name__: trick
+    for trick in (not_owned, not_beside, not_free, no_fit, too_many, nothing, what_it_sees, half_an_action)
+}
+
+
+def bad_player(lots: Lots, unseen: frozenset[int]) -> Bad:
+    """One of them."""
+    moment = list(Moment)[lots.below(len(Moment))]
+    ways = ["raises", "answers", *(TRICKS if moment is Moment.TURN else ())]
+    return Bad(lots, unseen, moment, ways[lots.below(len(ways))], after=0 if moment in LATE else lots.below(4))
+
+
+LATE = (Moment.GREETING, Moment.FAREWELL)  # comes once

@@ -1,0 +1,47 @@
+"""Have matches painted, state by state."""
+
+from typing import Any
+
+from fairplay import Referee
+from fairplay.core.match import Match
+from fairplay.games.fish import Fish
+from fairplay.games.fish.draw import svg
+from fairplay.observers.painter import Painter
+
+GAME = Fish(rows=3, columns=3)
+
+
+def first(view: Any) -> Any:
+    return next(GAME.actions(view))
+
+
+def painted(match: Match[Any, Any, Any]) -> dict[str, str]:
+    return {"svg": svg(match.view(None), match.names), "txt": match.state.stage.value}
+
+
+def test_every_state_is_painted_once_in_order() -> None:
+    files: dict[str, str] = {}
+    referee = Referee()
+    referee.subscribe(Painter(lambda name, text: files.update({name: text}), painted))
+
+    match = referee.run(GAME, [first, first], seed=bytes(32))
+
+    states = len(files) // 2
+    assert list(files) == [f"{number}.{ending}" for number in range(states) for ending in ("svg", "txt")]
+    assert (files["0.txt"], files[f"{states - 1}.txt"]) == ("placing", "done")
+    assert files[f"{states - 1}.svg"] == svg(match.view(None), match.names)
+
+
+def test_a_painter_that_fails_is_dropped_and_the_match_goes_on() -> None:
+    said: list[str] = []
+    referee = Referee(report=said.append)
+
+    def fail(name: str, text: str) -> None:
+        raise OSError("the disk is full")
+
+    referee.subscribe(Painter(fail, painted))
+    match = referee.run(GAME, [first, first], seed=bytes(32))
+
+    assert match.turn is None
+    assert len(said) == 1
+    assert "Painter was dropped" in said[0]
