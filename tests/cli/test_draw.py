@@ -91,3 +91,15 @@ def test_a_picture_that_cannot_be_is_refused_in_one_line(
 
     assert why in refusal(fairplay("draw", str(path), *arguments))
     assert not (tmp_path / "board.svg").exists()
+
+
+def test_the_last_placement_of_q_is_marked(tmp_path: Path) -> None:
+    done = fairplay("play", "q", "ann=dag", "bob=dag", "--seed", "1", "--journal", str(tmp_path), "--quiet")
+    assert done.code == 0
+    (path,) = tmp_path.glob("*.jsonl")
+
+    fairplay("draw", str(path), "--at", "0", "-o", str(tmp_path / "before.svg"))
+    fairplay("draw", str(path), "--at", "1", "-o", str(tmp_path / "after.svg"))
+
+    assert 'href="#last"' not in (tmp_path / "before.svg").read_text()
+    assert 'href="#last"' in (tmp_path / "after.svg").read_text()

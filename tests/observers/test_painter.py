@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairplay import Referee
+from fairplay import Event, Referee
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish
 from fairplay.games.fish.draw import svg
@@ -15,7 +15,7 @@ def first(view: Any) -> Any:
     return next(GAME.actions(view))
 
 
-def painted(match: Match[Any, Any, Any]) -> dict[str, str]:
+def painted(event: Event, match: Match[Any, Any, Any]) -> dict[str, str]:
     return {"svg": svg(match.view(None), match.names), "txt": match.state.stage.value}
 
 

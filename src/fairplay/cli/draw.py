@@ -6,6 +6,7 @@ import click
 
 from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Acted
 from fairplay.games import title
 from fairplay.journal.verify import read_lawful
 
@@ -21,7 +22,9 @@ def draw(file: str, at: int | None, output: str) -> None:
     with about(file):
         recorded = read_lawful(file)
     match = recorded.at(at)
-    picture = title(recorded.opening.game).svg(match.view(None), match.names)
+    shelf = title(recorded.opening.game)
+    marks = [shelf.marks(fact.action) for fact in recorded.facts[:at][-1:] if isinstance(fact, Acted)]
+    picture = shelf.svg(match.view(None), match.names, **(marks[0] if marks else {}))
     try:
         Path(output).write_text(picture, encoding="utf-8")
     except OSError as error:

@@ -20,7 +20,8 @@ class Title(msgspec.Struct, frozen=True):
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour) -> for the terminal
-    svg: Callable[..., str]  # (view, names) -> a picture
+    svg: Callable[..., str]  # (view, names, **marks) -> a picture
+    marks: Callable[[Any], dict[str, Any]]  # how a picture shows the last action
     examples: Mapping[str, Any]  # named states, which tests share
 
 
@@ -32,7 +33,13 @@ def title(name: str) -> Title:
     game, strategies, draw, examples = (
         import_module(f"{__name__}.{name}.{file}") for file in ("game", "strategies", "draw", "examples")
     )
-    return Title(getattr(game, GAMES[name]), strategies.HOUSE, draw.text, draw.svg, examples.EXAMPLES)
+    marks = getattr(draw, "marks", unmarked)
+    return Title(getattr(game, GAMES[name]), strategies.HOUSE, draw.text, draw.svg, marks, examples.EXAMPLES)
+
+
+def unmarked(action: Any) -> dict[str, Any]:
+    """The last action is not marked in pictures of this game."""
+    return {}
 
 
 def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:

@@ -16,7 +16,7 @@ class Painter:
     nothing that can be seen, so it is not painted again.
     """
 
-    def __init__(self, show: Show, paint: Callable[[Match[Any, Any, Any]], Mapping[str, str]]) -> None:
+    def __init__(self, show: Show, paint: Callable[[Event, Match[Any, Any, Any]], Mapping[str, str]]) -> None:
         self._show = show
         self._paint = paint
         self._number = 0
@@ -26,7 +26,7 @@ class Painter:
         """Paint it, if it has changed."""
         if match.state is self._last and not isinstance(event, Started):
             return
-        for ending, text in self._paint(match).items():
+        for ending, text in self._paint(event, match).items():
             self._show(f"{self._number}.{ending}", text)
         self._number += 1
         self._last = match.state

@@ -28,6 +28,7 @@ CALLS: dict[Moment, type[Message]] = {
     Moment.NEWS: Tell,
     Moment.FAREWELL: End,
 }
+ONLY_IN = {Moment.NEWS: "q"}  # the other games have no news
 
 
 class Bad(msgspec.Struct, frozen=True):
@@ -98,19 +99,32 @@ def raises(error: BaseException) -> Callable[[], Any]:
 def raising(moment: Moment, error: BaseException | None = None) -> Bad:
     """Raises at this moment, after it did its work."""
     deed = raises(RuntimeError("a bad day") if error is None else error)
-    return Bad(Fault.CRASHED, moment, lambda strategy, game: Local(Misbehaving(strategy, moment, deed), game))
+    return misbehaving(Fault.CRASHED, moment, deed)
 
 
 def returning(moment: Moment, value: Any) -> Bad:
     """Returns this at this moment, where it makes no sense."""
+    return misbehaving(Fault.MALFORMED, moment, lambda: value)
+
+
+def misbehaving(fault: Fault, moment: Moment, deed: Callable[[], Any]) -> Bad:
+    """Does this at this moment."""
     return Bad(
-        Fault.MALFORMED, moment, lambda strategy, game: Local(Misbehaving(strategy, moment, lambda: value), game)
+        fault,
+        moment,
+        lambda strategy, game: Local(Misbehaving(strategy, moment, deed), game),
+        ONLY_IN.get(moment, ""),
     )
 
 
 def hanging(moment: Moment) -> Bad:
     """Hangs at the first call of this moment."""
-    return Bad(Fault.TIMED_OUT, moment, lambda strategy, game: Hanging(Local(strategy, game), moment))
+    return Bad(
+        Fault.TIMED_OUT,
+        moment,
+        lambda strategy, game: Hanging(Local(strategy, game), moment),
+        ONLY_IN.get(moment, ""),
+    )
 
 
 def cheating(game: str, cheat: Cheat) -> Bad:

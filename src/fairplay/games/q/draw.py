@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import ceil, cos, pi, sin
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairplay.core.game import Seat
+from fairplay.games.q.actions import Action, Place
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES, Position, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
@@ -63,6 +64,11 @@ SKIN = Skin(ground="url(#dusk)", panel="#120f1c", letters="#fbf6ea", pale="#cfc6
 TEAR = "#352e4a"
 LETTER: dict[str, Value] = {"font_family": "sans-serif", "text_anchor": "middle"}
 ICON = KINDS["orange 8star"]
+
+
+def marks(action: Action) -> dict[str, Any]:
+    """How a picture shows the last action: the places of its tiles are marked."""
+    return {"last": [one.at for one in action.tiles]} if isinstance(action, Place) else {}
 
 
 def svg(view: View, names: Sequence[str] = (), *, last: Collection[Position] = (), hands: Sequence[Tiles] = ()) -> str:

@@ -25,7 +25,7 @@ from fairplay.games.q.lines import Q_LENGTH, Geometry, Line, could_be_q
 from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 
-ENOUGH = 10_000  # tiles tried in a search
+ENOUGH = 8_000  # tiles tried in a search
 WIDTH = 64  # situations pursued at a cell
 MOST_TILES = 8  # of a hand that are considered; given positions may have hands of any size
 TOO_LONG = Q_LENGTH + 1  # in place of the length of a run that cannot become a Q
@@ -130,6 +130,8 @@ class Sweep:
         search = self._search
         kinds = sorted(set(search.geometry.hand))
         for cell in sorted(self._spots):
+            if not self._idle and not self._active:  # nothing promises more than was found
+                break
             fits, bounds = self._spots[cell].fits, self._bounds[cell]
             here = [kind for kind in kinds if fits >> kind & 1] if search.tried < ENOUGH else []
             ended: dict[int, Way] = {}
