@@ -20,7 +20,6 @@ from fairplay.course.q import (
     state_from,
     state_to,
     view_from,
-    view_to,
 )
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import Map, position_of
@@ -120,19 +119,6 @@ def test_a_view_survives_the_round_trip() -> None:
 
     assert (view.seat, view.order, view.scores, view.left) == (0, (0, 1, 2), (7, 3, 0), 9)
     assert view.hand == (KINDS["blue 8star"], KINDS["red star"])
-    assert view_to(view, "ann") == plain_view()
-
-
-def test_whoever_looks_comes_first_in_its_view() -> None:
-    view = View(2, map_in(MAP), (KINDS["red star"],), (1, 2, 0), (10, 20, 5), 4)
-
-    assert view_to(view, "cyd")["players"] == [{"name": "cyd", "score": 20, "tile*": [RED_STAR]}, 5, 10]
-
-
-@pytest.mark.parametrize("seat", [None, 1])
-def test_nobody_else_has_a_view(seat: int | None) -> None:
-    with pytest.raises(BadRequest, match="still in the game"):
-        view_to(View(seat, map_in(MAP), (), (0, 2), (1, 2), 4), "who")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fairplay.cli.course import course
+from fairplay.cli.main import fairplay
 from fairplay.core.errors import BadRequest
 from fairplay.harness.cases import Case, ask, read_cases, read_values, run, same
 
@@ -132,7 +132,7 @@ def test_a_harness_may_read_any_number_of_values() -> None:
 
 
 def test_the_command_answers_in_one_line() -> None:
-    answered = CliRunner().invoke(course, ["fish", "xboard"], input=json.dumps(BOARD, indent=4))
+    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard"], input=json.dumps(BOARD, indent=4))
 
     assert (answered.exit_code, answered.output) == (0, "1\n")
 
@@ -141,7 +141,7 @@ def test_the_command_counts_cases(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     file.write_text(line("a", [BOARD], 1) + "\n")
 
-    answered = CliRunner().invoke(course, ["fish", "xboard", "--cases", str(file)])
+    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
 
     assert (answered.exit_code, answered.output) == (0, "1 passed, 0 failed\n")
 
@@ -150,7 +150,7 @@ def test_the_command_lists_what_failed(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     file.write_text("\n".join([line("a", [BOARD], 1), line("b", [BOARD], [7]), line("c", [{}], 1)]))
 
-    answered = CliRunner().invoke(course, ["fish", "xboard", "--cases", str(file)])
+    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
 
     assert answered.exit_code == 1
     first, second, last = answered.output.splitlines()
@@ -172,7 +172,7 @@ def test_the_command_lists_what_failed(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_request_is_raised_as_one(arguments: list[str], given: str, says: str) -> None:
-    answered = CliRunner().invoke(course, arguments, input=given)
+    answered = CliRunner().invoke(fairplay, ["course", *arguments], input=given)
 
     assert isinstance(answered.exception, BadRequest)
     assert says in str(answered.exception)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fairplay.cli.course import course
+from fairplay.cli.main import fairplay
 from fairplay.core.errors import BadRequest
 from fairplay.harness.q import xbaddies, xgames, xgames_with_observer, xlegal, xmap, xscore, xstrategy
 
@@ -239,7 +239,9 @@ def test_a_shown_state_can_be_played_again() -> None:
 def test_the_command_writes_the_states_into_a_directory(tmp_path: Path) -> None:
     given = json.dumps(state(LOOSE, STUCK, pile=[])) + json.dumps([["ann", "dag"], ["bob", "dag"]])
 
-    answered = CliRunner().invoke(course, ["q", "xgames-with-observer", "--show", str(tmp_path / "new")], input=given)
+    answered = CliRunner().invoke(
+        fairplay, ["course", "q", "xgames-with-observer", "--show", str(tmp_path / "new")], input=given
+    )
 
     assert (answered.exit_code, answered.output) == (0, '[["ann"],[]]\n')
     numbers = sorted(int(path.stem) for path in (tmp_path / "new").glob("*.svg"))
@@ -250,6 +252,6 @@ def test_the_command_writes_the_states_into_a_directory(tmp_path: Path) -> None:
 def test_the_command_shows_only_what_can_be_shown(tmp_path: Path) -> None:
     given = json.dumps(ONE) + json.dumps(tile("red star"))
 
-    answered = CliRunner().invoke(course, ["q", "xmap", "--show", str(tmp_path)], input=given)
+    answered = CliRunner().invoke(fairplay, ["course", "q", "xmap", "--show", str(tmp_path)], input=given)
 
     assert isinstance(answered.exception, BadRequest)

@@ -131,19 +131,6 @@ def view_from(course: CourseView, frame: Frame = PLAIN) -> View:
     )
 
 
-def view_to(view: View, name: str, frame: Frame = PLAIN) -> dict[str, Any]:
-    """What a seat sees in plain JSON; it comes first, whoever is on turn."""
-    if view.seat not in view.order:
-        raise BadRequest("the course shows a position only to those who are still in the game")
-    place = view.order.index(view.seat)
-    own, *others = view.scores[place:] + view.scores[:place]
-    return {
-        "map": map_to(view.map, frame),
-        "players": [player_to(name, own, view.hand), *others],
-        "tile*": view.left,
-    }
-
-
 def choice_from(course: Choice, frame: Frame = PLAIN) -> Action:
     """What a player chose; an empty list of placements is one, though an illegal one."""
     if isinstance(course, str):

@@ -87,19 +87,23 @@ class Hanging:
         self._channel.close(ejected)
 
 
-def raises(error: BaseException) -> Callable[[], Any]:
+def raises(error: type[BaseException]) -> Callable[[], Any]:
     """The deed of raising this."""
 
     def deed() -> Any:
-        raise error
+        raise error("a bad day")
 
     return deed
 
 
-def raising(moment: Moment, error: BaseException | None = None) -> Bad:
+def recurse() -> Any:
+    """Call oneself until the stack is full."""
+    return recurse()
+
+
+def raising(moment: Moment, error: type[BaseException] = RuntimeError) -> Bad:
     """Raises at this moment, after it did its work."""
-    deed = raises(RuntimeError("a bad day") if error is None else error)
-    return misbehaving(Fault.CRASHED, moment, deed)
+    return misbehaving(Fault.CRASHED, moment, raises(error))
 
 
 def returning(moment: Moment, value: Any) -> Bad:
@@ -204,8 +208,8 @@ Q_CHEATS: dict[str, Cheat] = {
 SHELF: dict[str, Bad] = {
     **{f"raises in the {moment.value}": raising(moment) for moment in Moment},
     **{f"hangs in the {moment.value}": hanging(moment) for moment in Moment},
-    "exits": raising(Moment.TURN, SystemExit(0)),
-    "recurses for ever": raising(Moment.TURN, RecursionError("again")),
+    "exits": raising(Moment.TURN, SystemExit),
+    "recurses for ever": misbehaving(Fault.CRASHED, Moment.TURN, recurse),
     "answers nothing": returning(Moment.TURN, None),
     "answers junk": returning(Moment.TURN, "junk"),
     "answers an action of no game": returning(Moment.TURN, {"type": "win"}),

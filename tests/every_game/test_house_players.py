@@ -1,0 +1,69 @@
+"""Hold the house players of every game to being pure functions of their key and the view."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from fairplay.core.chance import derive
+from fairplay.core.events import Acted, Fact
+from fairplay.core.match import Match
+from fairplay.games import GAMES, title
+from fairplay.referee.drivers import play
+from fairplay.referee.local import Local
+from tools.tables import ROOT
+
+KEY = bytes(range(32))
+HOUSE = [(game, player) for game in GAMES for player in title(game).house]
+
+
+def facts(game: str, player: str, key: bytes = KEY) -> list[Fact]:
+    rules = title(game).rules()
+    seats = rules.seats[0]
+    match = Match(rules, rules.deal(seats, KEY), tuple(f"p{seat}" for seat in range(seats)))
+    heard: list[Any] = []
+    table = [Local(title(game).house[player].make("", derive(key, f"seat {seat}")), rules) for seat in range(seats)]
+    play(match, table, lambda event, match, answer: heard.append(event))
+    return heard[1:-1]
+
+
+@pytest.mark.parametrize(("game", "player"), HOUSE)
+def test_the_same_key_plays_the_same_match(game: str, player: str) -> None:
+    assert facts(game, player) == facts(game, player)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_another_key_draws_otherwise(game: str) -> None:
+    assert facts(game, "random") != facts(game, "random", KEY[::-1])
+
+
+@pytest.mark.parametrize(("game", "player"), HOUSE)
+def test_a_strategy_forgets_what_it_has_seen(game: str, player: str) -> None:
+    rules = title(game).rules()
+    state = rules.deal(rules.seats[0], KEY)
+    worn = title(game).house[player].make("", KEY)
+
+    for fact in facts(game, player)[:12]:
+        view = rules.view(state, rules.turn(state))
+        assert worn(view) == title(game).house[player].make("", KEY)(view)
+        if isinstance(fact, Acted):
+            state = rules.apply(state, fact.action)
+
+
+def test_what_they_do_does_not_depend_on_the_process() -> None:
+    code = "from tests.every_game.test_house_players import *\nprint([facts(*one) for one in HOUSE])\n"
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1")
+    }
+
+    assert said == {str([facts(*one) for one in HOUSE])}
