@@ -16,12 +16,13 @@ The layout of the package; imports go downwards only:
 __version__ = "0.1.0"
 
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Result, Started
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
 from fairplay.journal.record import Journal
+from fairplay.journal.scroll import Sync
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
 from fairplay.referee.local import Local
@@ -55,6 +56,7 @@ __all__ = [
     "Observer",
     "Player",
     "Ranking",
+    "Receipt",
     "Record",
     "Referee",
     "Result",
@@ -62,6 +64,7 @@ __all__ = [
     "Start",
     "Started",
     "Strategy",
+    "Sync",
     "TakeTurn",
     "Tell",
     "conversation",

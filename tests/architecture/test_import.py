@@ -24,7 +24,7 @@ def test_importing_fairplay_loads_no_game() -> None:
     loaded = loaded_by("import fairplay")
 
     assert "fairplay.referee.referee" in loaded
-    assert {module for module in loaded if module.startswith("fairplay.games")} == set()
+    assert {module for module in loaded if module.startswith("fairplay.games.")} == set()
 
 
 def test_importing_the_rules_of_a_game_loads_neither_its_pictures_nor_its_players() -> None:

@@ -104,11 +104,16 @@ def forged(path: Path) -> Path:
 
 
 BROKEN = {
-    "edited": "{path}: line 3: the hash does not fit: this line or the one before was changed",
-    "a line is missing": "{path}: line 3: this line says it is number 3, but it is number 2",
-    "torn": "{path}: line 3: this is no whole line of a journal",
-    "binary": "{path}: line 1: this is no whole line of a journal",
+    "edited": "{path}: line 3 (byte {third}): the hash does not fit: this line or the one before was changed",
+    "a line is missing": "{path}: line 3 (byte {third}): this line says it is number 3, but it is 2",
+    "binary": "{path}: line 1 (byte 0): this is no whole line of a journal",
     "empty": "{path}: the file is empty",
     "missing": "{path}: cannot be read: No such file or directory",
     "a directory": "{path}: cannot be read: Is a directory",
 }
+
+
+def complaint(path: Path, how: str) -> str:
+    """What is said of a journal that was spoilt."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    return BROKEN[how].format(path=path, third=sum(len(line) for line in lines[:2]))

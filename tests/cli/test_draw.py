@@ -7,7 +7,7 @@ import pytest
 
 from fairplay.games.fish.draw import svg
 from fairplay.journal.replay import read
-from tests.cli.command import BROKEN, Done, fairplay, forged, journal, refusal, script, spoil
+from tests.cli.command import BROKEN, Done, complaint, fairplay, forged, journal, refusal, script, spoil
 
 
 @pytest.mark.parametrize("option", ["-o", "--output"])
@@ -53,7 +53,7 @@ def test_an_unfinished_match_can_be_drawn(tmp_path: Path) -> None:
 def test_no_broken_journal_is_drawn(how: str, tmp_path: Path) -> None:
     path, picture = spoil(journal(tmp_path), how), tmp_path / "board.svg"
 
-    assert refusal(fairplay("draw", str(path), "-o", str(picture))) == BROKEN[how].format(path=path)
+    assert refusal(fairplay("draw", str(path), "-o", str(picture))) == complaint(path, how)
     assert not picture.exists()
 
 

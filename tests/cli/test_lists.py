@@ -8,7 +8,20 @@ import pytest
 
 from tests.cli.command import Done, fairplay, refusal, script
 
-VERBS = ["games", "players", "play", "replay", "draw", "verify", "resume", "course"]
+VERBS = [
+    "games",
+    "players",
+    "play",
+    "replay",
+    "draw",
+    "verify",
+    "resume",
+    "why",
+    "why-not",
+    "debug",
+    "library",
+    "course",
+]
 
 
 def entry(game: str, listing: str) -> list[str]:
@@ -25,7 +38,7 @@ def test_help_lists_the_verbs_in_the_order_in_which_they_are_needed(arguments: t
     commands = done.out.partition("Commands:\n")[2]
     assert (done.code, done.err) == (0, "")
     assert "fairplay play fish random greedy" in done.out
-    assert re.findall(r"^  (\w+)", commands, re.MULTILINE) == VERBS
+    assert re.findall(r"^  ([a-z-]+)", commands, re.MULTILINE) == VERBS
 
 
 def test_no_line_of_the_list_of_verbs_is_cut_short() -> None:

@@ -15,10 +15,10 @@ from fairplay.journal.verify import verify
 from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, refusal, script
 
 FIELDS = {
-    "started": {"type", "game", "parameters", "names", "view"},
+    "started": {"type", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
-    "ejected": {"type", "name", "seat", "fault", "moment", "why"},
-    "ended": {"type", "ranking", "ejected"},
+    "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
+    "ended": {"type", "ranking", "ejected", "seed", "receipt"},
 }
 BOTS = {
     "cheats": (
@@ -119,8 +119,8 @@ def test_the_journal_is_lawful_and_holds_what_was_asked_for(tmp_path: Path) -> N
     )
 
     (path,) = directory.iterdir()
-    opening = read(path).opening
-    assert done.out.splitlines()[-1] == f"journal: {path}"
+    opening, heads = read(path).opening, read(path).heads
+    assert done.out.splitlines()[-2:] == [f"journal: {path}", f"receipt: {len(heads) - 1}:{heads[-1]}"]
     assert verify(read(path)).names == opening.names == ("ann", "lookahead:1")
     assert opening.players == ("greedy", "lookahead:1")
     assert (opening.seed, opening.guessable) == (seed_from("7").hex(), True)
@@ -251,7 +251,7 @@ def test_a_directory_that_cannot_be_written_is_a_fault_of_the_host(tmp_path: Pat
 
     done = fairplay("play", "fish", "random", "random", "--journal", str(directory))
 
-    assert refusal(done, 3) == f"no journal can be written in {directory}: Not a directory"
+    assert refusal(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
 
 
 def test_a_disk_that_fills_up_is_a_fault_of_the_host(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from fairplay.games.fish.draw import text
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
-from tests.cli.command import BROKEN, SMALL, fairplay, forged, journal, refusal, script, spoil
+from tests.cli.command import BROKEN, SMALL, complaint, fairplay, forged, journal, refusal, script, spoil
 
 CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
 
@@ -20,7 +20,7 @@ def test_a_match_is_shown_as_it_was_played(tmp_path: Path) -> None:
     shown = fairplay("replay", str(path))
 
     assert (shown.code, shown.err) == (0, "")
-    assert played.out == f"{shown.out}journal: {path}\n"
+    assert played.out.startswith(f"{shown.out}journal: {path}\nreceipt: ")
 
 
 def test_a_match_with_ejections_is_shown_as_it_was_played(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
 def test_no_broken_journal_is_shown(how: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
     path = spoil(journal(tmp_path), how)
 
-    assert refusal(fairplay("replay", str(path), *arguments)) == BROKEN[how].format(path=path)
+    assert refusal(fairplay("replay", str(path), *arguments)) == complaint(path, how)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--at", "1")])

@@ -7,7 +7,7 @@ import pytest
 
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import BROKEN, fairplay, journal, refusal, spoil
+from tests.cli.command import BROKEN, complaint, fairplay, journal, refusal, spoil
 
 FAILS_TO_SIT_DOWN = """
 class Player:
@@ -109,4 +109,4 @@ def test_a_point_beyond_the_end_is_refused(tmp_path: Path) -> None:
 def test_no_broken_journal_is_resumed(how: str, tmp_path: Path) -> None:
     path = spoil(journal(tmp_path), how)
 
-    assert refusal(fairplay("resume", str(path), "random", "random")) == BROKEN[how].format(path=path)
+    assert refusal(fairplay("resume", str(path), "random", "random")) == complaint(path, how)

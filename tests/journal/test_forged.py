@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from fairplay import Acted, BadJournal, Ejected, Journal, Match
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
-from fairplay.journal.verify import Unfinished, read_lawful, verify
+from fairplay.journal.verify import read_lawful, verify
 from tests.journal.journals import GAME, TABLES, Plain, house, plain, record, renumbered, sealed
 
 Forgery = Callable[[list[Plain]], list[Plain]]
@@ -203,7 +205,7 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"format": 2}, "this is format 2, and only format 1 is known"),
+        ({"format": 1}, "this is format 1, and only format 2 is known"),
         ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
         ({"game": "chess"}, "there is no game 'chess'; there is "),
         ({"parameters": {"rows": 0}}, "fish cannot be played with"),
@@ -216,6 +218,10 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
         ({"names": "ann"}, "this is no line of a journal"),
         ({"seed": "not hex"}, "no match can begin like this"),
         ({"seed": None}, "no match can begin like this"),
+        ({"seed": "00" * 31}, "a seed is 32 bytes, not 31"),
+        ({"seed": "00" * 32}, "the deal is not proved: the seed does not fit the commitment to it"),
+        ({"commitment": "00" * 32}, "the deal is not proved: the seed does not fit the commitment to it"),
+        ({"commitment": None}, "the deal is not proved: the seed does not fit the commitment to it"),
         ({"seed": None, "state": {}}, "no match can begin like this"),
         ({"seq": "0"}, "this is no line of a journal"),
         ({"at": None}, "this is no line of a journal"),
@@ -238,7 +244,7 @@ def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: 
     [
         {"names": ["a", "b"]},
         {"names": ["a", "b", "c", "d"]},
-        {"seed": "00" * 32},
+        {"seed": "00" * 32, "commitment": sha256(bytes(32)).hexdigest()},
         {"parameters": {"rows": 5, "columns": 4}},
         {"parameters": {"rows": 4, "columns": 4, "fish": 1}},
         {"parameters": {"rows": 4, "columns": 4, "holes": 5}},
@@ -261,7 +267,7 @@ def test_a_journal_begins_with_its_opening(path: Path) -> None:
 def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
     path.write_bytes(sealed(line(3, seq=seq)(plain(path))))
 
-    with pytest.raises(BadJournal, match=f"^line 3: this line says it is number {seq}, but it is number 2$"):
+    with pytest.raises(BadJournal, match=rf"^line 3 \(byte \d+\): this line says it is number {seq}, but it is 2$"):
         read(path)
 
 
@@ -286,7 +292,7 @@ def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path
 )
 def test_a_state_that_cannot_be_is_named(changes: Plain, why: str, tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")), None)
+    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")))
     journal.close()
     assert journal.path is not None
     (begun,) = plain(journal.path)
@@ -299,7 +305,7 @@ def test_a_state_that_cannot_be_is_named(changes: Plain, why: str, tmp_path: Pat
 
 def test_a_state_with_more_seats_than_names_is_named(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")), None)
+    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")))
     journal.close()
     assert journal.path is not None
 
@@ -341,7 +347,7 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> list[list[Plain]]:
     journal = Journal(directory, clock=lambda: 0.0, now=lambda: 0.0)
     tables = [TABLES["one at each moment"], TABLES["two good ones"]]
     found = [plain(record(directory, table(), journal=journal)[0]) for table in tables]
-    journal.open(Match(GAME, EXAMPLES["star"], ("a", "b")), None)
+    journal.open(Match(GAME, EXAMPLES["star"], ("a", "b")))
     journal.close()
     assert journal.path is not None
     return [*found, plain(journal.path)]

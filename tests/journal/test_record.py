@@ -14,16 +14,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from fairplay import Acted, Ejected, Ended, Event, Fault, HostFault, Journal, Moment, Referee, Started, __version__
+from fairplay import (
+    Acted,
+    Ejected,
+    Ended,
+    Event,
+    Fault,
+    HostFault,
+    Journal,
+    Moment,
+    Receipt,
+    Referee,
+    Started,
+    __version__,
+)
 from fairplay.core.chance import seed_from
+from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
-from fairplay.journal.verify import Unfinished, verify
+from fairplay.journal.scroll import Disk
+from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Watcher, first, later, plain, record
 
 COMMON = {"type", "seq", "at"}
 FACT = COMMON | {"took", "fact"}
-OPENING = COMMON | {"format", "fairplay", "match", "game", "rules", "parameters", "names", "players", "seed"}
+OPENING = COMMON | {"format", "fairplay", "match", "game", "rules", "parameters", "names", "players"}
+OPENING |= {"seed", "commitment"}
 
 
 class World:
@@ -43,21 +60,20 @@ class World:
         return take_turn
 
 
-class Disk:
-    """In place of os.write: fails at the n-th call, and only there."""
+class FailingDisk(Disk):
+    """A disk that fails at the n-th write, and only there."""
 
     def __init__(self, at: int, failure: int | None) -> None:
         self.calls = 0
         self._at = at
         self._failure = failure  # an errno; None: a short write
-        self._write = os.write
 
-    def write(self, file: int, line: bytes) -> int:
+    def write(self, file: int, text: bytes) -> int:
         self.calls += 1
         if self.calls != self._at:
-            return self._write(file, line)
+            return super().write(file, text)
         if self._failure is None:
-            return self._write(file, line[: len(line) // 2])
+            return super().write(file, text[: len(text) // 2])
         raise OSError(self._failure, os.strerror(self._failure))
 
 
@@ -91,7 +107,7 @@ def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> No
         "type": "opening",
         "seq": 0,
         "at": 12.5,
-        "format": 1,
+        "format": 2,
         "fairplay": __version__,
         "match": journal.path.stem,
         "game": "fish",
@@ -107,6 +123,7 @@ def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> No
         "names": ["ann", "bob"],
         "players": ["random", "./b.py"],
         "seed": seed_from("7").hex(),
+        "commitment": sha256(seed_from("7")).hexdigest(),
         "guessable": True,
     }
 
@@ -121,7 +138,8 @@ def test_there_is_one_line_per_fact_between_the_opening_and_the_result(table: st
     assert set(opening) == OPENING - {"players"}  # nobody said what their addresses are
     assert [line["type"] for line in facts] == ["fact"] * len(watcher.facts)
     assert all(
-        COMMON | {"took", "fact"} <= set(line) <= COMMON | {"took", "fact", "answer", "evidence"} for line in facts
+        COMMON | {"took", "fact"} <= set(line) <= COMMON | {"took", "fact", "shown", "answer", "evidence"}
+        for line in facts
     )
     assert set(result) == COMMON | {"result"}
     assert [line["seq"] for line in plain(path)] == list(range(len(facts) + 2))
@@ -192,7 +210,8 @@ def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: P
                     assert recorded.facts[-1] == event
                 case Ended(result):
                     assert recorded.closing is not None
-                    assert recorded.closing.result == result
+                    assert recorded.closing.result == replace(result, receipt=None)
+                    assert result.receipt == Receipt(len(recorded.heads) - 1, recorded.heads[-1])
             found.append(event)
 
     watcher = Watcher()
@@ -219,50 +238,43 @@ def test_a_directory_that_is_not_there_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [errno.ENOSPC, errno.EIO, None], ids=["no space", "input/output", "short write"])
-def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(
-    failure: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(failure: int | None, tmp_path: Path) -> None:
     table, clean = TABLES["one at each moment"], Watcher()
     path, _ = record(tmp_path, table(), clean)
     lines = len(path.read_bytes().splitlines())
     facts = whole_facts(path)
 
     for call in count(1):
-        disk, watcher, journal = Disk(call, failure), Watcher(), Journal(tmp_path)
-        with monkeypatch.context() as patch:
-            patch.setattr("fairplay.journal.record.os.write", disk.write)
-            if call > lines:
-                record(tmp_path, table(), watcher, journal=journal)
-                break
-            with pytest.raises(HostFault, match="cannot be written"):
-                record(tmp_path, table(), watcher, journal=journal)
+        watcher, journal = Watcher(), Journal(tmp_path, disk=FailingDisk(call, failure))
+        if call > lines:
+            record(tmp_path, table(), watcher, journal=journal)
+            break
+        with pytest.raises(HostFault, match="cannot be written"):
+            record(tmp_path, table(), watcher, journal=journal)
         assert watcher.events == clean.events[: call - 1]
         assert journal.path is not None
         assert whole_facts(journal.path) == facts[: max(0, call - 2)]
 
-    assert watcher.events == clean.events
+    assert watcher.facts == clean.facts
+    assert isinstance(watcher.events[-1], Ended)
 
 
-def test_nothing_follows_a_torn_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = Journal(tmp_path)
-    with monkeypatch.context() as patch, pytest.raises(HostFault):
-        patch.setattr("fairplay.journal.record.os.write", Disk(5, None).write)
+def test_nothing_follows_a_torn_line(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, disk=FailingDisk(5, None))
+    with pytest.raises(HostFault):
         record(tmp_path, [first, first], journal=journal)
     assert journal.path is not None
     torn = journal.path.read_bytes()
 
     with pytest.raises(HostFault):
-        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None)
+        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
 
     assert journal.path.read_bytes() == torn
 
 
-def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    referee, journal = Referee(), Journal(tmp_path)
-    with monkeypatch.context() as patch, pytest.raises(HostFault):
-        patch.setattr("fairplay.journal.record.os.write", Disk(5, errno.ENOSPC).write)
+def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(tmp_path: Path) -> None:
+    referee, journal = Referee(), Journal(tmp_path, disk=FailingDisk(5, errno.ENOSPC))
+    with pytest.raises(HostFault):
         referee.run(GAME, [first, first], seed=SEED, record=journal)
 
     match = referee.run(GAME, [first, first], seed=SEED, record=journal)
@@ -330,7 +342,7 @@ def test_nothing_follows_the_result(tmp_path: Path) -> None:
     whole = path.read_bytes()
 
     with pytest.raises(HostFault):
-        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None)
+        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
 
     assert path.read_bytes() == whole
 

@@ -1,12 +1,10 @@
 """Try out that a match read from its journal is the match as it was played."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fairplay import BadRequest, Journal, Local, Match, play
-from fairplay.core.messages import Answer
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.journal.replay import read, replay
 from fairplay.journal.verify import verify
@@ -16,12 +14,13 @@ from tests.journal.journals import GAME, TABLES, AnyMatch, Watcher, first, house
 def record_from(match: AnyMatch, directory: Path) -> tuple[Path, AnyMatch]:
     """Play a given match to its end with good players, and write it down."""
     journal = Journal(directory)
-    journal.open(match, None)
+    journal.open(match)
 
-    def announce(event: Any, match: AnyMatch, answer: Answer | None) -> None:
-        journal.write(event, answer)
-
-    final = play(match, [Local(first, GAME) for _ in match.names], announce)
+    final = play(
+        match,
+        [Local(first, GAME) for _ in match.names],
+        lambda event, match, message, answer: journal.write(event, message, answer),
+    )
     assert journal.path is not None
     return journal.path, final
 

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairplay import BadJournal, Journal
+from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
-from fairplay.journal.verify import Unfinished, read_lawful, verify
+from fairplay.journal.verify import read_lawful, verify
 from tests.journal.journals import TABLES, first, plain, record, sealed
 
 JUNK = {
@@ -122,13 +123,41 @@ def test_a_match_that_was_cut_after_any_fact_is_unfinished(path: Path) -> None:
         assert len(read_lawful(path).facts) == facts  # good enough to be looked at
 
 
-def test_a_torn_last_line_is_found_wherever_it_is_torn(path: Path) -> None:
-    lines = path.read_bytes().splitlines(keepends=True)
+def test_a_torn_last_line_is_left_out_wherever_it_is_torn(path: Path) -> None:
+    first, *lines = path.read_bytes().splitlines(keepends=True)
 
-    for number, line in enumerate(lines, 1):
+    for facts, line in enumerate(lines):
         for length in {1, 2, len(line) // 2, len(line) - 67, len(line) - 2, len(line) - 1}:
-            path.write_bytes(b"".join([*lines[: number - 1], line[:length]]))
-            assert (check(path).line, check(path).why) == (number, "this is no whole line of a journal")
+            path.write_bytes(b"".join([first, *lines[:facts], line[:length]]))
+            assert str(check(path)) == f"unfinished after fact {facts}; {length} bytes of a torn line follow"
+            assert len(read_lawful(path).facts) == facts
+
+
+def test_a_match_whose_opening_is_torn_never_began(path: Path) -> None:
+    first = path.read_bytes().splitlines(keepends=True)[0]
+
+    for length in range(1, len(first)):
+        path.write_bytes(first[:length])
+        assert str(check(path)) == "line 1 (byte 0): the match never began"
+
+
+def test_a_last_line_that_lost_its_end_to_another_byte_is_not_torn(path: Path) -> None:
+    whole = path.read_bytes()
+    last = whole.rindex(b"\n", 0, -1) + 1
+
+    for byte in (b"\0", b" ", b"x"):
+        path.write_bytes(whole[:-1] + byte)
+        assert check(path).byte == last
+
+
+def test_damage_is_named_by_the_byte_at_which_its_line_begins(path: Path) -> None:
+    whole = path.read_bytes()
+    begins = 0
+
+    for line in whole.splitlines(keepends=True):
+        path.write_bytes(whole[: begins + 20] + b"#" + whole[begins + 21 :])
+        assert check(path).byte == begins
+        begins += len(line)
 
 
 def test_line_ends_of_another_system_are_no_journal(path: Path) -> None:

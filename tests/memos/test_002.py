@@ -170,7 +170,7 @@ def test_the_game_can_be_started_at_any_moment_that_has_been_played(tmp_path: Pa
 
     assert saved == states
     for number in range(0, len(saved), max(1, len(saved) // 5)):
-        again = Match(GAME, GAME.unpack_state(GAME.pack_state(saved[number])), NAMES)
+        again = Match(GAME, GAME.unpack_state(GAME.pack_state(saved[number])), NAMES, seed=match.seed)
         for fact in record.facts[number:]:
             again = again.after(fact)
         assert (again.state, again.result) == (match.state, match.result)
@@ -276,7 +276,7 @@ def test_7_and_8_at_the_end_of_each_round_it_is_checked_whether_the_game_is_over
 def test_9_the_winner_and_the_rankings_are_announced() -> None:
     table, events = [Scripted(playing(lambda view: Pass())) for _ in NAMES], []
 
-    final = play(match_of(START), table, lambda event, match, answer: events.append(event))
+    final = play(match_of(START), table, lambda event, match, *_: events.append(event))
 
     assert events[-1] == Ended(final.result)
     assert final.result.ranking == (frozenset({0}), frozenset({1}), frozenset({2}))

@@ -301,7 +301,7 @@ def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
     play(
         Match(GAME, state, ("ann", "bob")),
         [Scripted(playing(first)), Scripted(answers)],
-        lambda event, match, answer: states.append(match.state),
+        lambda event, match, *_: states.append(match.state),
     )
 
     at = first(View(0, state))

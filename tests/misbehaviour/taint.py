@@ -43,7 +43,7 @@ class Tap:
         self._actions: tuple[Action, ...] = ()
         self._observers = [feed(self._publish), Reporter(self._publish)]
 
-    def announce(self, event: Event, match: AnyMatch, answer: Answer | None) -> None:
+    def announce(self, event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
         """Tell observers of an event, and show spectators the board."""
         self._match = match
         if isinstance(event, Acted):

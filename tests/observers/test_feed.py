@@ -1,6 +1,7 @@
 """Try out that the event stream is what docs/events.md says."""
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -12,10 +13,10 @@ from fairplay.observers.feed import Feed, as_plain
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd")
 FIELDS = {
-    "started": {"type", "game", "parameters", "names", "view"},
+    "started": {"type", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
-    "ejected": {"type", "name", "seat", "fault", "moment", "why"},
-    "ended": {"type", "ranking", "ejected"},
+    "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
+    "ended": {"type", "ranking", "ejected", "seed", "receipt"},
 }
 HOSTILE = "\x1b[2Jann\n\u2028\u202e\0"
 
@@ -67,6 +68,7 @@ def test_a_small_match_is_fed_like_this() -> None:
         "game": "fish",
         "parameters": {"rows": 3, "columns": 3, "fish": 1, "holes": 0, "colours": "fixed", "cramped": False},
         "names": ["ann", "bob", "cyd"],
+        "commitment": sha256(bytes(32)).hexdigest(),
         "view": {
             "seat": None,
             "stage": "placing",
@@ -79,7 +81,7 @@ def test_a_small_match_is_fed_like_this() -> None:
     assert placed == '{"type":"acted","name":"ann","seat":0,"action":{"type":"place","at":[0,0]}}\n'
     assert out == (
         '{"type":"ejected","name":"bob","seat":1,"fault":"illegal","moment":"turn",'
-        '"why":"rule 3.2: there is no tile at [99, 99]"}\n'
+        '"clause":"3.2","why":"rule 3.2: there is no tile at [99, 99]"}\n'
     )
     assert json.loads(ended) == {
         "type": "ended",
@@ -90,9 +92,12 @@ def test_a_small_match_is_fed_like_this() -> None:
                 "seat": 1,
                 "fault": "illegal",
                 "moment": "turn",
+                "clause": "3.2",
                 "why": "rule 3.2: there is no tile at [99, 99]",
             }
         ],
+        "seed": "00" * 32,
+        "receipt": None,
     }
 
 
@@ -110,7 +115,7 @@ def test_ties_stand_together_by_seat() -> None:
 
     event = as_plain(Ended(Result((frozenset({2, 0}), frozenset({1})), ())), match)
 
-    assert event == {"type": "ended", "ranking": [["ann", "cyd"], ["bob"]], "ejected": []}
+    assert event["ranking"] == [["ann", "cyd"], ["bob"]]
 
 
 @pytest.mark.parametrize("fault", Fault)

@@ -15,6 +15,7 @@ NAMES = ("ann", "bob", "cyd", "dee")
 HOSTILE = ("\x1b[2Jann", "bob\nis out: crashed (turn), ha", "c\u202edyc", "\x9b1mdee\r\x07")
 
 WHOLE_MATCH = r"""at the table: ann, bob, cyd
+commitment to the deal: 66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925
 
     0   0   1   1   2   2
    ___     ___     ___
@@ -49,6 +50,7 @@ ann moves from [0, 2] to [2, 2]
  W  white  bob    0 fish  ejected
  B  brown  cyd    1 fish
 
+seed of the deal: 0000000000000000000000000000000000000000000000000000000000000000
 1. ann
 2. cyd
 bob is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
@@ -80,7 +82,8 @@ def test_a_whole_match_reads_like_this() -> None:
 
 
 def test_without_a_drawing_only_the_words_are_told() -> None:
-    lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(("at", "ann", "bob", "cyd", "1. a", "2. c"))]
+    words = ("at", "commit", "seed", "ann", "bob", "cyd", "1. a", "2. c")
+    lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(words)]
 
     assert told(Reporter, [first, cheat, first], NAMES[:3]).splitlines() == lines
 

@@ -15,7 +15,7 @@ def talk(match: AnyMatch, answers: Mapping[str, Answer | list[Answer]] | None = 
     planned = {line: answer if isinstance(answer, list) else [answer] * 99 for line, answer in (answers or {}).items()}
     notes: list[str] = []
 
-    def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
         notes.append(note(event))
 
     script = conversation(match, announce)

@@ -56,7 +56,7 @@ def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
 
 
 def listen(heard: Heard) -> Announce:
-    return lambda event, match, answer: heard.append((event, match, answer))
+    return lambda event, match, message, answer: heard.append((event, match, answer))
 
 
 def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
@@ -159,7 +159,7 @@ class Stop(Exception):
 def stopping(at: int) -> Announce:
     events = iter(range(at))
 
-    def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
         if next(events, None) is None:
             raise Stop
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fairplay.core.chance import commitment_to
 from fairplay.core.events import Acted, Ended, Event, Started
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish, View
@@ -76,7 +77,7 @@ def test_an_observer_hears_everything_in_order_with_the_match_after_it() -> None
     match, watching, _, _ = watched()
     events = [event for event, _ in watching.heard]
 
-    assert events[0] == Started(("ann", "bob", "cyd"))
+    assert events[0] == Started(("ann", "bob", "cyd"), commitment_to(SEED))
     assert events[-1] == Ended(match.result)
     assert match == UNDISTURBED
     assert watching.heard[-1][1] == match

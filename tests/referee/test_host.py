@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import commitment_to, seed_from
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Acted, Ended, Event, Started
-from fairplay.core.messages import Answer, Answered
+from fairplay.core.events import Acted, Ended, Event, Receipt, Started
+from fairplay.core.messages import Answer, Answered, Message
 from fairplay.games.fish import Fish, View
 from fairplay.referee.host import Referee, complain, distinct
 from fairplay.referee.referee import AnyMatch
@@ -41,14 +41,14 @@ class Writing:
     """A record that notes down what it is given, and can be made to fail."""
 
     def __init__(self, note: Callable[[str], None] = lambda text: None, fails_at: int = 10**9) -> None:
-        self.opened: list[tuple[AnyMatch, bytes | None]] = []
+        self.opened: list[AnyMatch] = []
         self.written: list[tuple[Event, Answer | None]] = []
         self.note = note
         self.fails_at = fails_at
         self.time = 0.0
 
-    def open(self, match: AnyMatch, seed: bytes | None) -> None:
-        self.opened.append((match, seed))
+    def open(self, match: AnyMatch) -> None:
+        self.opened.append(match)
         if self.fails_at < 0:
             raise HostFault("no room to write")
 
@@ -56,11 +56,14 @@ class Writing:
         self.time += 1
         return self.time
 
-    def write(self, event: Event, answer: Answer | None) -> None:
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
         if len(self.written) == self.fails_at:
             raise HostFault("the disk is full")
         self.written.append((event, answer))
         self.note(f"wrote {type(event).__name__}")
+
+    def receipt(self) -> Receipt:
+        return Receipt(len(self.written), "head")
 
 
 # Who watches.
@@ -162,7 +165,7 @@ def test_without_a_seed_each_match_has_a_new_one() -> None:
     for record in records:
         Referee().run(FISH, [first, first], record=record)
 
-    seeds = {record.opened[0][1] for record in records}
+    seeds = {record.opened[0].seed for record in records}
     assert len(seeds) == 3
     assert all(seed is not None and len(seed) == 32 for seed in seeds)
 
@@ -255,8 +258,8 @@ def test_a_record_is_opened_with_the_match_as_it_was_dealt_and_its_seed() -> Non
 
     match = Referee().run(FISH, [first, first], names=["ann", "bob"], seed=SEED, record=record)
 
-    [(opened, seed)] = record.opened
-    assert (opened.state, opened.names, seed) == (FISH.deal(2, SEED), match.names, SEED)
+    [opened] = record.opened
+    assert (opened.state, opened.names, opened.seed) == (FISH.deal(2, SEED), match.names, SEED)
 
 
 def test_every_event_is_written_with_the_answer_that_led_to_it() -> None:
@@ -265,7 +268,7 @@ def test_every_event_is_written_with_the_answer_that_led_to_it() -> None:
     match = Referee().run(TOY, [first_of_toy, first_of_toy], seed=SEED, record=record)
 
     events = [event for event, _ in record.written]
-    assert (events[0], events[-1]) == (Started(match.names), Ended(match.result))
+    assert (events[0], events[-1]) == (Started(match.names, commitment_to(SEED)), Ended(match.result))
     assert record.written[0][1] is record.written[-1][1] is None
     for event, answer in record.written[1:-1]:
         assert isinstance(event, Acted)

@@ -22,7 +22,7 @@ def test_a_legal_action_is_a_fact() -> None:
 def test_an_illegal_action_is_an_ejection_that_names_the_clause() -> None:
     fact = judge(FISH, VIEW, 0, Answered(Place((9, 9))))
 
-    assert fact == Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]")
+    assert fact == Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
 
 
 def test_an_action_of_the_wrong_kind_is_illegal_not_malformed() -> None:

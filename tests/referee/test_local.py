@@ -121,6 +121,30 @@ def test_time_is_taken_by_the_clock_of_the_channel() -> None:
     assert answer == Answered(STEP, took=2.5)
 
 
+@pytest.mark.parametrize(
+    ("said", "evidence"),
+    [
+        ("unfair!", 'answered "unfair!"'),
+        ([1, None], "answered [1,null]"),
+        ("x" * 10_000, 'answered "' + "x" * 511),
+        (object(), "answered what is no plain data: TypeError"),
+    ],
+)
+def test_an_answer_where_none_is_due_is_malformed_and_kept_for_the_record(said: Any, evidence: str) -> None:
+    for message in (message for message in MESSAGES if message is not TURN):
+        answer = answer_of(Talking(said), message)
+        assert isinstance(answer, Failed)
+        assert (answer.fault, answer.why) == (Fault.MALFORMED, "answered where only an acknowledgement was due")
+        assert answer.evidence.startswith(evidence)
+
+
+class Talking:
+    """Has something to say to everything."""
+
+    def __init__(self, words: Any) -> None:
+        self.start = self.take_turn = self.tell = self.end = lambda *_: words
+
+
 # Players that raise.
 
 

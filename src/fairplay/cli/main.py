@@ -1,5 +1,6 @@
 """Collect the verbs of the command, and turn errors into one line."""
 
+import signal
 import sys
 from typing import NoReturn
 
@@ -7,14 +8,18 @@ import click
 
 from fairplay import __version__
 from fairplay.cli.course import course
+from fairplay.cli.debug import debug
 from fairplay.cli.draw import draw
 from fairplay.cli.games import games
+from fairplay.cli.library import library
 from fairplay.cli.output import silence
 from fairplay.cli.play import play
 from fairplay.cli.players import players
 from fairplay.cli.replay import replay
 from fairplay.cli.resume import resume
 from fairplay.cli.verify import verify
+from fairplay.cli.why import why
+from fairplay.cli.why_not import why_not
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.render.text import printable
 
@@ -38,12 +43,13 @@ def fairplay() -> None:
     """
 
 
-for verb in (games, players, play, replay, draw, verify, resume, course):
+for verb in (games, players, play, replay, draw, verify, resume, why, why_not, debug, library, course):
     fairplay.add_command(verb)
 
 
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as if it were typed at the keyboard
     try:
         sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -54,8 +60,8 @@ def main() -> None:
         fail(str(error), 3)
     except FairplayError as error:
         fail(str(error), 2)
-    except (click.Abort, KeyboardInterrupt):
-        fail("interrupted", 130)
+    except click.Abort as error:
+        fail(str(error.__cause__ or "") or "interrupted", 130)
     except BrokenPipeError:  # whoever read our output has gone
         silence(sys.stdout)
         sys.exit(1)

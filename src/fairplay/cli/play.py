@@ -1,18 +1,33 @@
 """fairplay play: play a refereed match and show it."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from fairplay.cli.stage import Notes, events_option, journal_option, quiet_option, refuse_unreadable, show
-from fairplay.core.chance import SEED_BYTES, derive, is_whole, seed_from
+from fairplay.cli.output import about
+from fairplay.cli.stage import (
+    Notes,
+    events_option,
+    go_on,
+    journal_option,
+    quiet_option,
+    refuse_unreadable,
+    seated,
+    show,
+    sync_option,
+)
+from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.games import game_with, title
+from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
-from fairplay.players.address import open_player, split_label
+from fairplay.journal.scroll import InUse, Sync
+from fairplay.journal.unfinished import unfinished
+from fairplay.players.address import split_label
 from fairplay.referee.host import Referee, distinct, seats_by_age
 
 
@@ -23,6 +38,7 @@ from fairplay.referee.host import Referee, distinct, seats_by_age
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
 @journal_option
+@sync_option
 @quiet_option
 @events_option
 def play(
@@ -32,6 +48,7 @@ def play(
     parameters: tuple[str, ...],
     ages: str | None,
     directory: str | None,
+    sync: str,
     quiet: bool,
     events: bool,
 ) -> None:
@@ -39,6 +56,8 @@ def play(
 
     A player is a house player (see: fairplay players GAME), a file ./my_bot.py, or py:module:Name; NAME=PLAYER gives
     it a label.
+
+    If a match with --journal is interrupted, by whatever, the same command again goes on with it.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
     rules, shelf = game_with(game, settings(parameters)), title(game)
@@ -46,13 +65,38 @@ def play(
     labels, addresses = zip(*(split_label(players[index]) for index in seating), strict=True)
     secret = secrets.token_bytes(SEED_BYTES) if seed is None else seed_from(seed)
     guessable = seed is not None and not is_whole(seed)
-    journal = None if directory is None else Journal(directory, players=addresses, guessable=guessable)
+    names = tuple(distinct(labels))
+    journal = None
+    if directory is not None:
+        journal = Journal(directory, players=addresses, drawn=seed is None, guessable=guessable, sync=Sync(sync))
+
+    def same(opening: Opening) -> bool:
+        """Was it opened by this very command?"""
+        dealt = opening.drawn if seed is None else opening.seed == secret.hex()
+        asked = (opening.game, opening.parameters, opening.names, opening.players, opening.parent)
+        return dealt and asked == (game, rules.parameters(), names, addresses, None)
 
     def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        table = [open_player(address, shelf, derive(secret, f"seat {seat}")) for seat, address in enumerate(addresses)]
-        return referee.run(rules, table, names=distinct(labels), seed=secret, record=notes)
+        match = None if journal is None or directory is None else taken_up(journal, unfinished(directory, same))
+        if match is None:
+            table = seated(shelf, dict(enumerate(addresses)), secret)
+            return referee.run(rules, table, names=names, seed=secret, record=notes)
+        return go_on(referee, notes, shelf, match, addresses)
 
     show(shelf, journal, run, quiet=quiet, events=events)
+
+
+def taken_up(journal: Journal, paths: Iterable[Path]) -> Match[Any, Any, Any] | None:
+    """The first of these matches that no other process plays, to be gone on with; None if there is none."""
+    for path in paths:
+        try:
+            with about(str(path)):
+                match = journal.resume(path)
+        except InUse:
+            continue
+        click.echo(f"fairplay: going on with {path}", err=True)
+        return match
+    return None
 
 
 def settings(parameters: Sequence[str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ def replay(file: str, at: int | None) -> None:
         return
     match = recorded.at(0)
     reporter = Reporter(partial(click.echo, nl=False), draw)
-    reporter.observe(Started(match.names), match)
+    reporter.observe(Started(match.names, match.commitment), match)
     for fact in recorded.facts:
         match = match.after(fact)
         reporter.observe(fact, match)

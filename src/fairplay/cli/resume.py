@@ -1,57 +1,87 @@
-"""fairplay resume: play a recorded match on from any point."""
+"""fairplay resume: play a recorded match on, where it was interrupted or from any point."""
 
-import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from fairplay.cli.output import about
-from fairplay.cli.stage import Notes, events_option, journal_option, quiet_option, refuse_unreadable, show
-from fairplay.core.chance import SEED_BYTES, derive
+from fairplay.cli.stage import (
+    Notes,
+    events_option,
+    go_on,
+    journal_option,
+    quiet_option,
+    refuse_unreadable,
+    show,
+    sync_option,
+)
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.games import title
 from fairplay.journal.record import Journal
+from fairplay.journal.replay import Recorded
+from fairplay.journal.scroll import Sync
 from fairplay.journal.verify import read_lawful
-from fairplay.players.address import open_player, split_label
+from fairplay.players.address import split_label
 from fairplay.referee.host import Referee, distinct
 
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.argument("players", nargs=-1, required=True)
+@click.argument("players", nargs=-1)
 @click.option("--at", type=int, metavar="N", help="After N facts; where the record ends if not given.")
 @journal_option
+@sync_option
 @quiet_option
 @events_option
 def resume(
-    file: str, players: tuple[str, ...], at: int | None, directory: str | None, quiet: bool, events: bool
+    file: str, players: tuple[str, ...], at: int | None, directory: str | None, sync: str, quiet: bool, events: bool
 ) -> None:
-    """Play the match in FILE on, with other PLAYERs.
+    """Play the match in FILE on.
 
-    There is a player for each seat that was not ejected by then, in the order of the seats; with NAME=PLAYER it takes
-    that name, else the one in the record. With --journal the match from its beginning is recorded as a new one.
+    Without anything else: where it was interrupted, in the same file, with the players that it names.
+
+    With PLAYERs or --at a branch begins, and FILE stays as it is. There is a player for each seat that was not ejected
+    by then, in the order of the seats; with NAME=PLAYER it takes that name, else the one in the record. With --journal
+    the branch is recorded as a match of its own.
     """
     refuse_unreadable(players)
     with about(file):
         recorded = read_lawful(file)
+    shelf, here = title(recorded.opening.game), not players and at is None
+    if here and directory is not None:
+        raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     match = recorded.at(at)
-    seats = sorted(match.seated)
-    if len(players) != len(seats):
-        raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
-    names, addresses = list(match.names), list(recorded.opening.players or match.names)
-    for seat, text in zip(seats, players, strict=True):
-        label, addresses[seat] = split_label(text)
-        names[seat] = label if "=" in text else names[seat]
-    match = Match(match.game, match.state, tuple(distinct(names)), match.ejected, match.owed)
-    seed = bytes.fromhex(recorded.opening.seed) if recorded.opening.seed else secrets.token_bytes(SEED_BYTES)
-    shelf = title(recorded.opening.game)
-    journal = None if directory is None else Journal(directory, players=addresses)
+    names, addresses = seating(recorded, match, players)
+    journal = None
+    if here or directory is not None:
+        journal = Journal(directory or ".", players=addresses, sync=Sync(sync))
 
     def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        table = [open_player(addresses[seat], shelf, derive(seed, f"seat {seat}")) for seat in seats]
+        stands = replace(match, names=names)
         if journal is not None:
-            journal.branch(recorded.opening, recorded.entries[:at], match.names)
-        return referee.resume(match, table, record=notes)
+            with about(file):
+                stands = journal.resume(file) if here else journal.branch(recorded, at, names)
+        return go_on(referee, notes, shelf, stands, addresses)
 
     show(shelf, journal, run, quiet=quiet, events=events)
+
+
+def seating(
+    recorded: Recorded, match: Match[Any, Any, Any], players: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names and the addresses by seat: those of the record, and of whoever takes a seat now."""
+    names, addresses = list(match.names), list(recorded.opening.players)
+    if len(addresses) != len(names):
+        if not players:
+            raise BadRequest("the record does not say who played, so name the players")
+        addresses = list(names)
+    seats = sorted(match.seated)
+    if players and len(players) != len(seats):
+        raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
+    for seat, text in zip(seats, players, strict=False):
+        label, addresses[seat] = split_label(text)
+        names[seat] = label if "=" in text else names[seat]
+    return tuple(distinct(names)), tuple(addresses)

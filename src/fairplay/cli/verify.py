@@ -3,20 +3,29 @@
 import click
 
 from fairplay.cli.output import about
+from fairplay.core.errors import BadRequest
 from fairplay.journal.replay import read
+from fairplay.journal.verify import receipt_from
 from fairplay.journal.verify import verify as referee_again
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
-def verify(files: tuple[str, ...]) -> None:
-    """Check the matches in FILEs.
+@click.option(
+    "--receipt", metavar="SEQ:HEAD", help="What a player or an observer of the match was handed with the result."
+)
+def verify(files: tuple[str, ...], receipt: str | None) -> None:
+    """Referee the matches in FILEs again.
 
-    The chain holds, every fact is lawful, the result is right: exit code 0. The first file of which that is not so is
-    named, with what is wrong where, and the exit code is 2.
+    The chain holds, the deal follows from the seed that the host was bound to, every fact is lawful, the result is the
+    same, the receipt fits: exit code 0. The first file of which that is not so is named, with what is wrong where, and
+    the exit code is 2. Without a receipt nobody can tell whether a whole lawful record was put in place of another.
     """
+    if receipt is not None and len(files) != 1:
+        raise BadRequest("a receipt is for one match, so name one FILE")
+    held = None if receipt is None else receipt_from(receipt)
     for file in files:
         with about(file):
             recorded = read(file)
-            referee_again(recorded)
-        click.echo(f"{file}: lawful and finished, {len(recorded.entries)} facts")
+            referee_again(recorded, held)
+        click.echo(f"{file}: same result, {len(recorded.entries)} facts{', the receipt fits' if held else ''}")

@@ -26,6 +26,15 @@ def is_whole(text: str) -> bool:
     return len(text) == 2 * SEED_BYTES and all(digit in "0123456789abcdefABCDEF" for digit in text)
 
 
+def commitment_to(seed: bytes) -> str:
+    """What is published before a match: it binds the host to the seed, and does not tell it.
+
+    >>> commitment_to(bytes(32))[:16]
+    '66687aadf862bd77'
+    """
+    return sha256(seed).hexdigest()
+
+
 def derive(seed: bytes, purpose: str) -> bytes:
     """A seed for one purpose, from which the first cannot be found again."""
     return hmac.digest(seed, purpose.encode(), "sha256")

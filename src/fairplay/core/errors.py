@@ -29,12 +29,14 @@ class BadRequest(FairplayError):
 
 
 class BadJournal(BadRequest):
-    """A journal that does not hold what it should; `line` counts from 1, and 0 means the file as a whole."""
+    """A journal that does not hold what it should; lines count from 1, and line 0 means the file as a whole."""
 
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"line {line}: {why}" if line else why)
+    def __init__(self, line: int, why: str, byte: int | None = None) -> None:
+        where = f"line {line}" if byte is None else f"line {line} (byte {byte})"
+        super().__init__(f"{where}: {why}" if line else why)
         self.line = line
         self.why = why
+        self.byte = byte  # where the line begins
 
 
 class HostFault(FairplayError):

@@ -26,29 +26,43 @@ class Acted(msgspec.Struct, frozen=True, gc=False, tag="acted"):
     action: Any
 
 
-class Ejected(msgspec.Struct, frozen=True, gc=False, tag="ejected"):
+class Ejected(msgspec.Struct, frozen=True, gc=False, tag="ejected", omit_defaults=True):
     """A seat was put out of the match; `why` holds nothing that spectators may not know."""
 
     seat: Seat
     fault: Fault
     moment: Moment
     why: str
+    clause: str = ""  # of the game's RULES.md, if a rule was broken
 
 
 Fact = Acted | Ejected  # what changes a match, and all that a journal must hold
 
 
-class Result(msgspec.Struct, frozen=True):
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """Where a record stood: whoever keeps one can tell whether the record was changed up to there."""
+
+    seq: int  # the number of a line
+    head: str  # its hash, which all lines before went into
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.head}"
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a match came out; public, so there is no state in it."""
 
     ranking: Ranking
     ejected: tuple[Ejected, ...]  # in the order of their ejection
+    seed: str | None = None  # of the deal, in hex: revealed with the result, and only then
+    receipt: Receipt | None = None  # of the record as it was when this was told
 
 
 class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):
     """The players are seated, and nobody has been called yet."""
 
     names: tuple[str, ...]
+    commitment: str | None = None  # the hash of the seed; None: the state was given, not dealt
 
 
 class Ended(msgspec.Struct, frozen=True, tag="ended"):

@@ -4,6 +4,7 @@ from typing import Generic
 
 import msgspec
 
+from fairplay.core.chance import commitment_to
 from fairplay.core.events import Acted, Ejected, Fact, Result
 from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
 
@@ -16,6 +17,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     names: tuple[str, ...]  # by seat; labels, never keys
     ejected: tuple[Ejected, ...] = ()
     owed: tuple[News, ...] = ()  # told after the last fact, and perhaps not acknowledged yet
+    seed: bytes | None = None  # of the deal; None: the state was given
 
     @property
     def turn(self) -> Seat | None:
@@ -31,10 +33,16 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         return tuple(seat for seat in (*order, *rest) if seat not in out)
 
     @property
+    def commitment(self) -> str | None:
+        """What is published of the deal before anybody sits down; None if there was none."""
+        return None if self.seed is None else commitment_to(self.seed)
+
+    @property
     def result(self) -> Result:
         """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
         out = {ejected.seat for ejected in self.ejected}
-        return Result(tuple(group - out for group in self.game.ranking(self.state)), self.ejected)
+        ranking = tuple(group - out for group in self.game.ranking(self.state))
+        return Result(ranking, self.ejected, None if self.seed is None else self.seed.hex())
 
     def view(self, seat: Seat | None) -> View:
         """What this seat may see; None: what spectators may see."""
@@ -45,10 +53,10 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         if isinstance(fact, Acted):
             state = self.game.apply(self.state, fact.action)
             owed = self.game.news(self.state, fact.action, state)
-            return Match(self.game, state, self.names, self.ejected, owed)
+            return Match(self.game, state, self.names, self.ejected, owed, self.seed)
         state, owed = self.state, ()
         if fact.moment in (Moment.GREETING, Moment.NEWS):  # the others still have to be told
             owed = tuple(news for news in self.owed if news.seat != fact.seat)
         if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)
-        return Match(self.game, state, self.names, (*self.ejected, fact), owed)
+        return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed)

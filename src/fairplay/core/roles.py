@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Event
+from fairplay.core.events import Ejected, Event, Receipt
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
 
@@ -80,11 +80,14 @@ class AsyncChannel(Protocol):
 class Record(Protocol):
     """Where a match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
 
-    def open(self, match: Match[Any, Any, Any], seed: bytes | None) -> None:
-        """Begin the record of a match, dealt from this seed or given without one."""
+    def open(self, match: Match[Any, Any, Any]) -> None:
+        """Begin the record of a match, before anybody sits down."""
 
     def clock(self) -> float:
         """Seconds, for the time that players take."""
 
-    def write(self, event: Event, answer: Answer | None) -> None:
-        """Keep the event, with the answer that led to it."""
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
+        """Keep the event, with the message and the answer that led to it."""
+
+    def receipt(self) -> Receipt | None:
+        """Where the record stands; None: it hands out no receipts."""

@@ -1,85 +1,35 @@
 """Write a match down as it happens, one chained line per fact."""
 
-import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from hashlib import sha256
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Self
 
-import msgspec
+from msgspec.structs import replace
 
 from fairplay import __version__
-from fairplay.core.errors import HostFault
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Result, Started
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
+from fairplay.core.game import Game
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered
+from fairplay.core.messages import Answer, Answered, Failed, Message
+from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, Line, Opening, Parent, Resumed, encode, seal
+from fairplay.journal.reenact import what_was_shown
+from fairplay.journal.replay import Recorded
+from fairplay.journal.scroll import Disk, Scroll, Sync, Syncer, created, reopened
+from fairplay.journal.verify import read_lawful
 
-FORMAT = 1
-NO_HASH = b"0" * 64  # what the first line is chained to
-
-
-class Parent(msgspec.Struct, frozen=True):
-    """Where a branch comes from: the id of another match, and after how many of its facts it goes its own way."""
-
-    match: str
-    facts: int
-
-
-class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
-    """The first line: all that is needed to begin the match again."""
-
-    seq: int
-    at: float  # wall time, in seconds
-    format: int
-    fairplay: str
-    match: str  # its id
-    game: str
-    rules: str  # the version of the game's rules
-    parameters: dict[str, Any]
-    names: tuple[str, ...]
-    players: tuple[str, ...] = ()  # their addresses
-    seed: str | None = None  # in hex; None: the state was given
-    guessable: bool = False  # was the seed made from a short text?
-    state: Any = None
-    parent: Parent | None = None
-
-
-class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
-    """A line in the middle: what changed the match, when, and how long the player took."""
-
-    seq: int
-    at: float
-    took: float
-    fact: Fact
-    answer: Any = None  # the action that was refused, so that it can be judged again
-    evidence: str = ""
-
-
-class Closing(msgspec.Struct, frozen=True, tag="result"):
-    """The last line."""
-
-    seq: int
-    at: float
-    result: Result
-
-
-Line = Opening | Entry | Closing
-encode = msgspec.json.Encoder().encode
-
-
-def seal(before: bytes, match: bytes, body: bytes) -> bytes:
-    """The hash of a line: over the hash before, the id of the match, and the line's bytes up to its own hash."""
-    return sha256(before + match + body).hexdigest().encode()
+REAL = Disk()
 
 
 class Journal:
     """A record in a directory: one file for each match, named by the match's id, private to whoever runs it.
 
-    A line is handed to the operating system before anybody is told of it. If that fails, the match stops as a fault
-    of ours.
+    A line is handed to the operating system before anybody is told of it; when it is safe from a power cut is a
+    choice. If either fails, the match stops as a fault of ours and can be resumed. Close a journal, or use it in a
+    `with` statement, if matches may be interrupted.
     """
 
     def __init__(
@@ -87,21 +37,50 @@ class Journal:
         directory: Path | str,
         *,
         players: Sequence[str] = (),
+        limits: dict[str, float] | None = None,
+        sandbox: str = "",
+        drawn: bool = False,
         guessable: bool = False,
+        sync: Sync = Sync.BATCH,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
+        disk: Disk = REAL,
     ) -> None:
-        self.path: Path | None = None  # of the match that was opened last
         self.clock = clock
         self._directory = Path(directory)
         self._players = tuple(players)
+        self._limits = limits
+        self._sandbox = sandbox
+        self._drawn = drawn
         self._guessable = guessable
+        self._sync = sync
         self._now = now
-        self._file = -1
+        self._disk = disk
+        self._path, self._match = "", b""
+        self._scroll: Scroll | None = None
+        self._syncer = Syncer()
 
-    def open(self, match: Match[Any, Any, Any], seed: bytes | None) -> None:
+    @property
+    def path(self) -> Path | None:
+        """The file of the match that was opened last."""
+        return Path(self._path) if self._path else None
+
+    @property
+    def match_id(self) -> str:
+        """The id of the match that was opened last."""
+        return self._match.decode()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self, match: Match[Any, Any, Any]) -> None:
         """Begin a new file with the opening."""
+        seed = match.seed
         self._begin(
+            match.game,
             Opening(
                 0,
                 self._now(),
@@ -113,89 +92,106 @@ class Journal:
                 match.game.parameters(),
                 match.names,
                 self._players,
+                self._limits,
+                self._sandbox,
                 None if seed is None else seed.hex(),
+                match.commitment,
+                self._drawn,
                 self._guessable,
                 match.game.pack_state(match.state) if seed is None else None,
-            )
+            ),
         )
 
-    def branch(self, opening: Opening, entries: Sequence[Entry], names: tuple[str, ...]) -> None:
-        """Begin a new file with the opening and the first facts of another match, under other names perhaps."""
+    def branch(self, recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
+        """Begin a new file with what another one holds up to so many facts, under other names perhaps."""
+        match, opening = recorded.at(facts), recorded.opening
+        before = recorded.before(facts)
         self._begin(
-            msgspec.structs.replace(
+            match.game,
+            replace(
                 opening,
                 at=self._now(),
                 fairplay=__version__,
                 match=secrets.token_hex(16),
                 names=names,
                 players=self._players,
-                parent=Parent(opening.match, len(entries)),
-            )
+                limits=self._limits,
+                sandbox=self._sandbox,
+                parent=Parent(opening.match, sum(isinstance(line, Entry) for line in before)),
+            ),
         )
-        for entry in entries:
-            self._append(entry)
+        for line in before:
+            self._append(line)
+        self._mark_resumption(sum(isinstance(line, Resumed) for line in before))
+        return replace(match, names=names)
 
-    def _begin(self, opening: Opening) -> None:
+    def resume(self, path: Path | str, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
+        """Go on in the file of an unfinished match, behind its last whole line; the match as it stands there.
+
+        Raises InUse if another process plays it, BadJournal if it is damaged or unlawful.
+        """
         self.close()
-        self.path = self._directory / f"{opening.match}.jsonl"
-        self._file = created(self.path)
-        self._match = opening.match.encode()
-        self._hash = NO_HASH
-        self._seq = 0
-        self._append(opening)
+        self._path = str(path)
+        with ExitStack() as undo:
+            scroll = reopened(self._path, self._disk, self._sync)
+            undo.callback(scroll.close)
+            recorded = read_lawful(path, game)
+            if recorded.closing is not None:
+                raise BadRequest(f"{path}: this match is finished")
+            scroll.cut(recorded.size)
+            undo.pop_all()
+        match, self._hash, self._seq = recorded.opening.match, recorded.heads[-1].encode(), len(recorded.heads)
+        self._attach(scroll, recorded.game, match)
+        self._mark_resumption(len(recorded.resumptions))
+        return recorded.at(None)
 
-    def write(self, event: Event, answer: Answer | None) -> None:
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
         """Add the line of an event."""
         now, took = self._now(), int(answer.took * 1e6) / 1e6 if answer else 0.0  # digits that mean something
         match event:
             case Acted():
                 self._append(Entry(self._seq, now, took, event))
-            case Ejected(fault=Fault.ILLEGAL) if isinstance(answer, Answered):
-                self._append(Entry(self._seq, now, took, event, answer=answer.value))
-            case Ejected():
-                self._append(Entry(self._seq, now, took, event, evidence=getattr(answer, "evidence", "")))
+            case Ejected(fault=fault):
+                shown = what_was_shown(self._game, message)
+                refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
+                evidence = answer.evidence if isinstance(answer, Failed) else ""
+                self._append(Entry(self._seq, now, took, event, shown, refused, evidence))
             case Ended(result):
                 self._append(Closing(self._seq, now, result))
                 self.close()
             case Started():
                 pass  # the opening has it all
 
+    def receipt(self) -> Receipt:
+        """Where the record stands."""
+        return Receipt(self._seq - 1, self._hash.decode())
+
     def close(self) -> None:
-        """Let go of the file; a match that did not end stays unfinished."""
-        file, self._file = self._file, -1
-        try:
-            if file >= 0:
-                os.close(file)
-        except OSError as error:
-            raise HostFault(f"the journal {self.path} cannot be written: {error.strerror}") from error
+        """Make the file durable and let go of it; a match that did not end stays unfinished."""
+        scroll, self._scroll = self._scroll, None
+        if scroll is not None:
+            self._syncer.watch(None)
+            scroll.close()
+
+    def _begin(self, game: Game[Any, Any, Any], opening: Opening) -> None:
+        self.close()
+        name = f"{opening.match}.jsonl"
+        self._path, self._hash, self._seq = f"{self._directory}/{name}", NO_HASH, 0
+        self._attach(created(self._directory, name, self._disk, self._sync), game, opening.match)
+        self._append(opening)
+
+    def _attach(self, scroll: Scroll, game: Game[Any, Any, Any], match: str) -> None:
+        self._scroll, self._game, self._match = scroll, game, match.encode()
+        self._syncer.watch(scroll)
+
+    def _mark_resumption(self, before: int) -> None:
+        self._append(Resumed(self._seq, self._now(), __version__, before + 2))
 
     def _append(self, line: Line) -> None:
+        if self._scroll is None:
+            raise HostFault("the journal was closed before the match was over")
         body = encode(line)[:-1]  # without its closing brace
-        self._hash = seal(self._hash, self._match, body)
-        sealed = b'%b,"hash":"%b"}\n' % (body, self._hash)
-        try:
-            written = os.write(self._file, sealed)
-        except OSError as error:
-            self._give_up(error.strerror)
-        if written < len(sealed):
-            self._give_up(f"only {written} of {len(sealed)} bytes were")
+        head = seal(self._hash, self._match, body)
+        self._scroll.append(b'%b,"hash":"%b"}\n' % (body, head))
+        self._hash = head
         self._seq += 1
-
-    def _give_up(self, why: str | None) -> NoReturn:
-        """Stop for good: nothing may follow a torn line."""
-        with suppress(HostFault):
-            self.close()
-        raise HostFault(f"the journal {self.path} cannot be written: {why}")
-
-
-def created(path: Path) -> int:
-    """A new file that only its owner may read, in a directory that is made if it is not there."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-    try:
-        try:
-            return os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True)
-            return os.open(path, flags, 0o600)
-    except OSError as error:
-        raise HostFault(f"no journal can be written in {path.parent}: {error.strerror}") from error

@@ -1,35 +1,57 @@
 """Read a journal, and live its facts again."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from fairplay.core.chance import SEED_BYTES, commitment_to
 from fairplay.core.errors import BadJournal, BadRequest
 from fairplay.core.events import Acted, Fact, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.games import game_with
-from fairplay.journal.record import FORMAT, NO_HASH, Closing, Entry, Line, Opening, seal
+from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, Line, Opening, Resumed, decode, seal
 
-SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}\n', re.DOTALL)
-decode_line = msgspec.json.Decoder(Line).decode
+OPENS = b'{"type":"opening",'
+SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
 class Recorded(msgspec.Struct, frozen=True):
     """What a journal holds; the chain is whole, the actions are those of the game."""
 
     opening: Opening
-    entries: tuple[Entry, ...]
+    middle: tuple[Entry | Resumed, ...]
     closing: Closing | None  # None: the match is unfinished
     game: Game[Any, Any, Any]
+    heads: tuple[str, ...]  # the hash of each line
+    size: int  # bytes of whole lines
+    torn: int  # bytes behind them, of a line that never came to be
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The lines of the facts."""
+        return tuple(line for line in self.middle if isinstance(line, Entry))
 
     @property
     def facts(self) -> tuple[Fact, ...]:
         """What happened, in order."""
         return tuple(entry.fact for entry in self.entries)
+
+    @property
+    def resumptions(self) -> tuple[int, ...]:
+        """After how many facts the match was interrupted and resumed, each time."""
+        return tuple(
+            line.seq - 1 - earlier
+            for earlier, line in enumerate(line for line in self.middle if isinstance(line, Resumed))
+        )
+
+    def before(self, facts: int | None) -> tuple[Entry | Resumed, ...]:
+        """The lines up to so many facts; all of them if not said."""
+        entries = self.entries
+        return self.middle if facts is None or facts >= len(entries) else self.middle[: entries[facts].seq - 1]
 
     def at(self, facts: int | None) -> Match[Any, Any, Any]:
         """The match after so many facts; after all of them if not said."""
@@ -41,47 +63,71 @@ class Recorded(msgspec.Struct, frozen=True):
 def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place.
 
-    The game is made from the opening, or is handed over by whoever has the rules that were played by.
+    A last line that was torn is left out: nobody was ever told what it says. The game is made from the opening, or is
+    handed over by whoever has the rules that were played by.
     """
     try:
-        lines = Path(path).read_bytes().splitlines(keepends=True)
+        text = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: no file can be called like that
         raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
+    lines, heads, torn = chained(text)
     if not lines:
-        raise BadJournal(0, "the file is empty")
-    opening, *rest = chained(lines)
+        if not text:
+            raise BadJournal(0, "the file is empty")
+        begun = text.startswith(OPENS) or OPENS.startswith(text)
+        raise BadJournal(1, "the match never began" if begun else "this is no whole line of a journal", 0)
+    opening, *middle = lines
     if not isinstance(opening, Opening):
         raise BadJournal(1, "a journal begins with its opening")
     game = game_of(opening, game)
-    closing = rest.pop() if rest and isinstance(rest[-1], Closing) else None
-    entries = []
-    for line in rest:
-        if not isinstance(line, Entry):
+    closing = middle.pop() if middle and isinstance(middle[-1], Closing) else None
+    if closing is not None and torn:
+        raise BadJournal(len(lines) + 1, "nothing can stand behind the result", len(text) - torn)
+    known: list[Entry | Resumed] = []
+    for line in middle:
+        if not isinstance(line, Entry | Resumed):
             raise BadJournal(line.seq + 1, "only facts can stand between the opening and the result")
-        entries.append(with_actions(line, game))
-    return Recorded(opening, tuple(entries), closing if isinstance(closing, Closing) else None, game)
+        known.append(with_actions(line, game) if isinstance(line, Entry) else line)
+    return Recorded(
+        opening,
+        tuple(known),
+        closing if isinstance(closing, Closing) else None,
+        game,
+        heads,
+        len(text) - torn,
+        torn,
+    )
 
 
-def chained(lines: Iterable[bytes]) -> Iterator[Line]:
-    """The lines, each held against the hash of the one before."""
-    before, match = NO_HASH, b""
-    for number, line in enumerate(lines, 1):
+def chained(text: bytes) -> tuple[list[Line], tuple[str, ...], int]:
+    """The whole lines, each held against the hash of the one before; their hashes; the bytes of a torn last line."""
+    *whole, tail = text.split(b"\n")
+    lines: list[Line] = []
+    heads: list[str] = []
+    before, match, byte = NO_HASH, b"", 0
+    for number, line in enumerate(whole, 1):
         sealed = SEALED.fullmatch(line)
         if sealed is None:
-            raise BadJournal(number, "this is no whole line of a journal")
+            raise BadJournal(number, "this is no whole line of a journal", byte)
         body, digest = sealed.groups()
         try:
-            value = decode_line(body + b"}")
+            value = decode(body + b"}")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise BadJournal(number, f"this is no line of a journal: {error}") from None
+            raise BadJournal(number, f"this is no line of a journal: {error}", byte) from None
         if number == 1 and isinstance(value, Opening):
             match = value.match.encode()
         if value.seq != number - 1:
-            raise BadJournal(number, f"this line says it is number {value.seq}, but it is number {number - 1}")
+            raise BadJournal(number, f"this line says it is number {value.seq}, but it is {number - 1}", byte)
         if seal(before, match, body) != digest:
-            raise BadJournal(number, "the hash does not fit: this line or the one before was changed")
+            raise BadJournal(number, "the hash does not fit: this line or the one before was changed", byte)
         before = digest
-        yield value
+        lines.append(value)
+        heads.append(digest.decode())
+        byte += len(line) + 1
+    begun = SEALED.match(tail)
+    if begun is not None and begun.end() < len(tail):  # all of it was written, so its end was there once
+        raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
+    return lines, tuple(heads), len(tail)
 
 
 def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
@@ -119,15 +165,28 @@ def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[An
     if seats not in game.seats:
         raise BadJournal(1, f"{game.name} is not for {seats} players")
     try:
-        if opening.seed is not None:
-            state = game.deal(seats, bytes.fromhex(opening.seed))
+        if opening.seed is None:
+            seed, state = None, game.unpack_state(opening.state)
         else:
-            state = game.unpack_state(opening.state)
+            seed = seed_of(opening)
+            state = game.deal(seats, seed)
+    except BadJournal:
+        raise
     except (BadRequest, ValueError) as error:
         raise BadJournal(1, f"no match can begin like this: {error}") from None
     if any(seat >= seats for seat in game.order(state)):
         raise BadJournal(1, "there are more seats in the state than names")
-    return Match(game, state, opening.names)
+    return Match(game, state, opening.names, seed=seed)
+
+
+def seed_of(opening: Opening) -> bytes:
+    """The seed, if it is the one that the host was bound to."""
+    seed = bytes.fromhex(opening.seed or "")
+    if len(seed) != SEED_BYTES:
+        raise BadJournal(1, f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+    if commitment_to(seed) != opening.commitment:
+        raise BadJournal(1, "the deal is not proved: the seed does not fit the commitment to it")
+    return seed
 
 
 def replay(opening: Opening, facts: Iterable[Fact], game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:

@@ -30,6 +30,7 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
                 "game": match.game.name,
                 "parameters": match.game.public_parameters(),
                 "names": names,
+                "commitment": event.commitment,
                 "view": match.game.pack(match.view(None)),
             }
         case Acted(seat, action):
@@ -41,6 +42,8 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
                 "type": "ended",
                 "ranking": [[names[seat] for seat in sorted(group)] for group in result.ranking],
                 "ejected": [ejection(ejected, names) for ejected in result.ejected],
+                "seed": result.seed,
+                "receipt": result.receipt,
             }
 
 
@@ -51,5 +54,6 @@ def ejection(ejected: Ejected, names: tuple[str, ...]) -> dict[str, Any]:
         "seat": ejected.seat,
         "fault": ejected.fault.value,
         "moment": ejected.moment.value,
+        "clause": ejected.clause or None,
         "why": ejected.why,
     }

@@ -31,14 +31,15 @@ class Reporter:
 def in_words(event: Event, names: Sequence[str]) -> list[str]:
     """The lines that tell an event."""
     match event:
-        case Started():
-            return [f"at the table: {', '.join(label(name) for name in names)}"]
+        case Started(commitment=commitment):
+            bound = [f"commitment to the deal: {commitment}"] if commitment else []
+            return [f"at the table: {', '.join(label(name) for name in names)}", *bound]
         case Acted(seat, action):
             return [f"{label(names[seat])} {action}"]
         case Ejected():
             return [ejection(event, names)]
         case Ended(result):
-            return outcome(result, names)
+            return [*([f"seed of the deal: {result.seed}"] if result.seed else []), *outcome(result, names)]
 
 
 def outcome(result: Result, names: Sequence[str]) -> list[str]:

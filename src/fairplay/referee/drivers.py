@@ -4,20 +4,25 @@ from collections.abc import Mapping, Sequence
 
 from fairplay.core.events import Event
 from fairplay.core.game import Seat
-from fairplay.core.messages import Answer, Answered
+from fairplay.core.messages import Answer, Answered, Message
 from fairplay.core.roles import AsyncChannel, Channel
-from fairplay.referee.referee import Announce, AnyMatch, Call, conversation
+from fairplay.referee.referee import Announce, AnyMatch, Call, Receipts, conversation, no_receipt
 
 ACKNOWLEDGED = Answered(None)
 
 
-def ignore(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+def ignore(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
     """Announce to nobody."""
 
 
-def play(match: AnyMatch, table: Sequence[Channel] | Mapping[Seat, Channel], announce: Announce = ignore) -> AnyMatch:
+def play(
+    match: AnyMatch,
+    table: Sequence[Channel] | Mapping[Seat, Channel],
+    announce: Announce = ignore,
+    receipt: Receipts = no_receipt,
+) -> AnyMatch:
     """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
-    script = conversation(match, announce)
+    script = conversation(match, announce, receipt)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)
@@ -36,10 +41,13 @@ def play(match: AnyMatch, table: Sequence[Channel] | Mapping[Seat, Channel], ann
 
 
 async def play_async(
-    match: AnyMatch, table: Sequence[AsyncChannel] | Mapping[Seat, AsyncChannel], announce: Announce = ignore
+    match: AnyMatch,
+    table: Sequence[AsyncChannel] | Mapping[Seat, AsyncChannel],
+    announce: Announce = ignore,
+    receipt: Receipts = no_receipt,
 ) -> AnyMatch:
     """The same, awaited: for players in other processes and on other machines."""
-    script = conversation(match, announce)
+    script = conversation(match, announce, receipt)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)

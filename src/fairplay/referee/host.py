@@ -2,20 +2,23 @@
 
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from msgspec.structs import replace
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Event
+from fairplay.core.events import Ended, Event
 from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer
+from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import Observer, Player, Record, Strategy
 from fairplay.referee.drivers import play
 from fairplay.referee.gallery import Gallery, Report
 from fairplay.referee.local import Local, no_clock
-from fairplay.referee.referee import AnyMatch
+from fairplay.referee.referee import Announce, AnyMatch, no_receipt
 
 
 def complain(text: str) -> None:
@@ -67,20 +70,14 @@ class Referee:
 
         Players sit in the order given, or by their ages as the game has it. Without a seed one is drawn.
         """
-        if self._busy:
-            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
+        self._refuse_if_busy()
         seating = seats_by_age(game, len(players), ages)
-        labels = distinct([f"player-{n + 1}" for n in range(len(players))] if names is None else names)
+        labels = [f"player-{n + 1}" for n in range(len(players))] if names is None else distinct(names)
         if len(labels) != len(players):
             raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
-        if any(0xD800 <= ord(sign) < 0xE000 for label in labels for sign in label):
-            raise BadRequest("a name holds half a character, which cannot be written down")
-        seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
-        if len(seed) != SEED_BYTES:
-            raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
-        match = Match(game, game.deal(len(players), seed), tuple(labels[index] for index in seating))
+        match = dealt(game, [labels[index] for index in seating], seed)
         if record is not None:
-            record.open(match, seed)
+            record.open(match)
         return self.resume(match, [players[index] for index in seating], record=record)
 
     def resume(
@@ -91,25 +88,50 @@ class Referee:
         record: Record | None = None,
     ) -> Match[State, View, Action]:
         """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
-        if self._busy:
-            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
+        self._refuse_if_busy()
         seats = sorted(match.seated)
         if len(players) != len(seats):
             raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
         clock = no_clock if record is None else record.clock
         table = {seat: Local(player, match.game, clock) for seat, player in zip(seats, players, strict=True)}
+        with self.announcing(record) as announce:
+            return play(match, table, announce, no_receipt if record is None else record.receipt)
+
+    @contextmanager
+    def announcing(self, record: Record | None) -> Iterator[Announce]:
+        """Whom to tell what happens in one match: the record, then whoever is subscribed now.
+
+        `run` and `resume` do this for players in this process; for others it goes around `play_async`.
+        """
+        self._refuse_if_busy()
         gallery = Gallery(self._observers, self._report)
 
-        def announce(event: Event, match: AnyMatch, answer: Answer | None) -> None:
+        def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
             if record is not None:
-                record.write(event, answer)  # before anybody is told
+                record.write(event, message, answer)  # before anybody is told
+                if isinstance(event, Ended):
+                    event = Ended(replace(event.result, receipt=record.receipt()))
             gallery.tell(event, match)
 
         self._busy = True
         try:
-            return play(match, table, announce)
+            yield announce
         finally:
             self._busy = False
+
+    def _refuse_if_busy(self) -> None:
+        if self._busy:
+            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
+
+
+def dealt(game: Game[State, View, Action], names: Sequence[str], seed: bytes | None) -> Match[State, View, Action]:
+    """A match that is about to begin, with these names in the order of the seats. Without a seed one is drawn."""
+    if any(0xD800 <= ord(sign) < 0xE000 for name in names for sign in name):
+        raise BadRequest("a name holds half a character, which cannot be written down")
+    seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
+    if len(seed) != SEED_BYTES:
+        raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+    return Match(game, game.deal(len(names), seed), tuple(names), seed=seed)
 
 
 def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:

@@ -10,6 +10,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import Player, Strategy
+from fairplay.referee.referee import NOT_DUE
 
 MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
@@ -50,7 +51,7 @@ class Local:
             return Failed(Fault.CRASHED, why, clock() - since, evidence)
         took = clock() - since
         if not isinstance(message, TakeTurn):
-            return Answered(value, took)
+            return Answered(None, took) if value is None else Failed(Fault.MALFORMED, NOT_DUE, took, plainly(value))
         try:
             # As plain data: what is no action, or only pretends to be, does not survive the round trip.
             return Answered(self._decode(encode(value)), took)
@@ -82,6 +83,16 @@ class Local:
 def decoder(game: type[Game[Any, Any, Any]]) -> Callable[[bytes], Any]:
     """What makes actions of a game from JSON."""
     return msgspec.json.Decoder(game.action).decode
+
+
+def plainly(value: Any) -> str:
+    """A foreign value for the record: as JSON if it is plain data."""
+    try:
+        return f"answered {encode(value)[:MOST_EVIDENCE].decode(errors='replace')}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a foreign object does while it is taken apart
+        return f"answered what is no plain data: {describe(error)[1]}"
 
 
 def describe(error: BaseException) -> tuple[str, str]:

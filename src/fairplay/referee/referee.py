@@ -6,13 +6,16 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import IllegalAction
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Started
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Started
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 
+NOT_DUE = "answered where only an acknowledgement was due"
 AnyMatch = Match[Any, Any, Any]
-Announce = Callable[[Event, AnyMatch, Answer | None], None]  # the event, the match after it, what led to it
+# The event, the match after it, and what led to it: a message and the answer.
+Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], None]
+Receipts = Callable[[], Receipt | None]  # where the record stands, if there is one
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -32,23 +35,28 @@ class Dismiss(msgspec.Struct, frozen=True, gc=False):
 Script = Generator[Call | Dismiss, Answer, AnyMatch]
 
 
-def conversation(match: AnyMatch, announce: Announce) -> Script:
+def no_receipt() -> None:
+    """Nobody keeps a record."""
+
+
+def conversation(match: AnyMatch, announce: Announce, receipt: Receipts = no_receipt) -> Script:
     """A whole match, from the greeting to the farewell; also the rest of one that was interrupted."""
-    announce(Started(match.names), match, None)
+    announce(Started(match.names, match.commitment), match, None, None)
     match = yield from tell_all(match, match.seated, greeting, Moment.GREETING, announce)
     match = yield from tell_news(match, announce)  # what an interrupted match still owed
     while (seat := match.turn) is not None:
         view = match.view(seat)  # computed once: a player is judged by what it was shown
-        answer = yield Call(seat, TakeTurn(view))
+        message = TakeTurn(view)
+        answer = yield Call(seat, message)
         fact = judge(match.game, view, seat, answer)
         match = match.after(fact)
-        announce(fact, match, answer)
+        announce(fact, match, message, answer)
         if isinstance(fact, Ejected):
             yield Dismiss(seat, fact)
         elif match.owed:
             match = yield from tell_news(match, announce)
-    match = yield from tell_all(match, winners_first(match), farewell, Moment.FAREWELL, announce)
-    announce(Ended(match.result), match, None)
+    match = yield from tell_all(match, winners_first(match), farewell(receipt()), Moment.FAREWELL, announce)
+    announce(Ended(match.result), match, None, None)
     return match
 
 
@@ -59,7 +67,7 @@ def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> F
     try:
         game.check(view, answer.value)
     except IllegalAction as illegal:
-        return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal))
+        return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal), illegal.clause)
     return Acted(seat, answer.value)
 
 
@@ -71,7 +79,7 @@ def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected
         case Answered(None):
             return None
         case Answered():
-            return Ejected(seat, Fault.MALFORMED, moment, "answered where only an acknowledgement was due")
+            return Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
 
 
 def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
@@ -80,7 +88,7 @@ def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce
     ejected = judge_acknowledgement(seat, moment, answer)
     if ejected is not None:
         match = match.after(ejected)
-        announce(ejected, match, answer)
+        announce(ejected, match, message, answer)
         yield Dismiss(seat, ejected)
     return match
 
@@ -111,9 +119,9 @@ def greeting(match: AnyMatch, seat: Seat) -> Message:
     return Start(seat, match.names, match.view(seat))
 
 
-def farewell(match: AnyMatch, seat: Seat) -> Message:
-    """What a seat hears last."""
-    return End(match.result)
+def farewell(receipt: Receipt | None) -> Callable[[AnyMatch, Seat], Message]:
+    """What a seat hears last: the result, with the receipt of the record when the game was over."""
+    return lambda match, seat: End(msgspec.structs.replace(match.result, receipt=receipt))
 
 
 def winners_first(match: AnyMatch) -> tuple[Seat, ...]:

@@ -269,7 +269,7 @@ def test_whoever_finished_comes_first_in_its_group() -> None:
 def test_nobody_moves_up_when_a_winner_fails_at_the_farewell() -> None:
     ended: list[Ended] = []
 
-    def announce(event: Any, match: AnyMatch, answer: Answer | None) -> None:
+    def announce(event: Any, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
         if isinstance(event, Ended):
             ended.append(event)
 

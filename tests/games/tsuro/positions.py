@@ -10,7 +10,7 @@ from fairplay.core.chance import Lots
 from fairplay.core.events import Event
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer
+from fairplay.core.messages import Answer, Message
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro, View
 from fairplay.games.tsuro.board import EMPTY
 from fairplay.games.tsuro.pieces import COLOURS
@@ -133,7 +133,7 @@ class Told:
     def __init__(self) -> None:
         self.heard: list[tuple[Event, State]] = []
 
-    def __call__(self, event: Event, match: AnyMatch, answer: Answer | None) -> None:
+    def __call__(self, event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
         self.heard.append((event, match.state))
 
     @property

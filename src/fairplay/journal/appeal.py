@@ -1,0 +1,116 @@
+"""Gather what there is to say of an ejection, so that it can be appealed against."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Acted, Ejected, Fact, Fault
+from fairplay.core.game import Game, Moment, Seat
+from fairplay.games import GAMES
+from fairplay.journal.lines import Entry, Resumed
+from fairplay.journal.replay import Recorded
+
+MOST_COUNTED = 1000
+CLAUSE = re.compile(r"^- \*\*(\d+\.\d+)\*\* (.+(?:\n {2}.+)*)", re.MULTILINE)
+
+
+class Lawful(msgspec.Struct, frozen=True):
+    """What the rules allow in a view: how many actions, and the first of them."""
+
+    count: int  # MOST_COUNTED: that many or more
+    example: Any = None
+
+
+class Appeal(msgspec.Struct, frozen=True):
+    """One ejection: whose, when, for what, and what else could have been done."""
+
+    match: str  # its id
+    game: str
+    parameters: dict[str, Any]  # without what players may not know
+    seat: Seat
+    name: str
+    address: str  # empty: the record does not say
+    facts: int  # that came before
+    last: Fact | None  # of these
+    turn: int  # its own, from 1: this one, or the last before this moment; 0: it had none
+    resumed: bool  # the match was interrupted before this, and everybody was greeted again
+    moment: Moment
+    fault: Fault
+    why: str
+    clause: str  # empty: no rule of the game was broken
+    rule: str  # the text of this clause
+    at: float  # wall time, in seconds
+    took: float  # seconds that the player took
+    shown: Any  # the view, packed; the news; None: the result
+    answer: Any  # the action that was refused; None: there was none
+    evidence: str
+    lawful: Lawful | None  # None: nothing but an acknowledgement was due
+
+
+def appeals(recorded: Recorded) -> tuple[Appeal, ...]:
+    """Every ejection of a match, in order."""
+    return tuple(appeal_of(recorded, entry) for entry in recorded.entries if isinstance(entry.fact, Ejected))
+
+
+def appeal_of(recorded: Recorded, entry: Entry) -> Appeal:
+    """The ejection on a line of a record, which somebody made sure is lawful."""
+    ejected, opening, game = entry.fact, recorded.opening, recorded.game
+    if not isinstance(ejected, Ejected):
+        raise BadRequest(f"nobody was ejected on line {entry.seq + 1}")
+    seat, on_turn = ejected.seat, ejected.moment is Moment.TURN
+    earlier = [line for line in recorded.middle if line.seq < entry.seq]
+    facts = [line.fact for line in earlier if isinstance(line, Entry)]
+    return Appeal(
+        match=opening.match,
+        game=opening.game,
+        parameters=game.public_parameters(),
+        seat=seat,
+        name=opening.names[seat],
+        address=opening.players[seat] if seat < len(opening.players) else "",
+        facts=len(facts),
+        last=facts[-1] if facts else None,
+        turn=sum(isinstance(fact, Acted) and fact.seat == seat for fact in facts) + on_turn,
+        resumed=any(isinstance(line, Resumed) for line in earlier),
+        moment=ejected.moment,
+        fault=ejected.fault,
+        why=ejected.why,
+        clause=ejected.clause,
+        rule=clauses(opening.game).get(ejected.clause, ""),
+        at=entry.at,
+        took=entry.took,
+        shown=entry.shown,
+        answer=entry.answer,
+        evidence=entry.evidence,
+        lawful=lawful_in(game, game.unpack(entry.shown)) if on_turn else None,
+    )
+
+
+def lawful_in(game: Game[Any, Any, Any], view: Any) -> Lawful:
+    """What whoever sees this may do; counted no further than it is quick.
+
+    >>> from fairplay.games.fish import Fish
+    >>> game = Fish(rows=3, columns=3)
+    >>> lawful_in(game, game.view(game.deal(2, bytes(32)), 0))
+    Lawful(count=9, example=Place(at=(0, 0)))
+    """
+    found = list(islice(game.actions(view), MOST_COUNTED))
+    return Lawful(len(found), found[0] if found else None)
+
+
+@cache
+def clauses(game: str) -> Mapping[str, str]:
+    """The numbered clauses of a game's RULES.md; none for a game of somebody else's.
+
+    >>> clauses("fish")["3.3"]
+    'Nobody may stand there already.'
+    """
+    if game not in GAMES:
+        return {}
+    book = files(f"fairplay.games.{game}").joinpath("RULES.md").read_text(encoding="utf-8")
+    return {number: " ".join(text.split()) for number, text in CLAUSE.findall(book)}

@@ -1,0 +1,225 @@
+"""Keep an index of a folder of journals in SQLite, up to date with the folder."""
+
+import fcntl
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+from zlib import crc32
+
+import msgspec
+
+from fairplay import __version__
+from fairplay.core.errors import BadRequest
+from fairplay.journal.lines import FORMAT
+from fairplay.journal.listing import Listing, Status, listing
+
+INDEX = ".index.sqlite"
+BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite puts beside it
+SCHEMA = 1  # to be counted up with every change of the tables, or of what a listing is
+MADE_BY = crc32(f"{SCHEMA} {FORMAT} {__version__}".encode()) >> 1  # another fairplay may read the journals differently
+PATIENCE = 30.0  # seconds to wait for others who write
+BATCH = 200  # journals per transaction: whoever interrupts us loses no more
+NOT_BROKEN = (  # SQLite's codes for an index that others are using, or that we may not write
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+)
+
+TABLES = (
+    """create table matches (
+        id text primary key,
+        size integer, mtime_ns integer, ctime_ns integer,
+        status text, game text, started real,
+        listing blob not null
+    )""",
+    "create table seats (id text not null, name text, address text, rank integer, fault text)",
+    "create table parameters (id text not null, name text, value text)",
+    "create index seats_of on seats (id)",
+    "create index parameters_of on parameters (id)",
+)
+FORGET = (
+    "delete from matches where id = ?",
+    "delete from seats where id = ?",
+    "delete from parameters where id = ?",
+)
+
+Stamp = tuple[int, int, int]  # size, mtime_ns, ctime_ns: no journal changes without one of them
+UNSETTLED: Stamp = (-1, 0, 0)  # of a file that could not be opened, and perhaps can be the next time
+Watch = Callable[[Sequence[str]], Iterable[str]]  # hands on the ids of the journals to be read, and shows how far it is
+Answer = TypeVar("Answer")
+Ask = Callable[[sqlite3.Connection, list[str]], Answer]  # of the index, and the ids of all journals in their order
+decode = msgspec.json.Decoder(Listing).decode
+
+
+class Unusable(Exception):
+    """An index that is not ours, not of this version, or not what it was."""
+
+
+def answer(folder: Path, ask: Ask[Answer], watch: Watch) -> Answer:
+    """Ask the index once it is up to date. One that is broken is made anew; where none can be, memory has to do."""
+    for anew in (False, True):
+        try:
+            with closing(opened(folder, anew=anew)) as index:
+                return ask(index, update(index, folder, watch))
+        except OSError:
+            break
+        except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError, Unusable) as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in NOT_BROKEN:
+                break
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as index:
+        prepare(index)
+        return ask(index, update(index, folder, watch))
+
+
+def opened(folder: Path, *, anew: bool) -> sqlite3.Connection:
+    """The index of a folder, which is made if it is not there; one process at a time looks after that."""
+    path = folder / INDEX
+    with locked(folder):
+        if not anew:
+            try:
+                return connected(path)
+            except (sqlite3.DatabaseError, Unusable) as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+        for ending in BESIDE:
+            path.with_name(INDEX + ending).unlink(missing_ok=True)
+        return connected(path)
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """The index in this file. Raises Unusable, or whatever SQLite does, if it is none of ours."""
+    keep_private(path)
+    index = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    try:
+        index.execute("pragma trusted_schema = off")
+        index.execute("pragma journal_mode = wal")
+        index.execute("pragma synchronous = normal")
+        prepare(index)
+    except (sqlite3.Error, Unusable):
+        index.close()
+        raise
+    return index
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from opening the index at the same time."""
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
+
+
+def keep_private(path: Path) -> None:
+    """Let the index be a file of ours that nobody else may read, and no link to one elsewhere."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    mode = path.lstat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path} is no file")
+    if stat.S_IMODE(mode) != 0o600:
+        path.chmod(0o600)
+
+
+def prepare(index: sqlite3.Connection) -> None:
+    """Make the tables, unless they are there."""
+    (made_by,) = index.execute("pragma user_version").fetchone()
+    if made_by == MADE_BY:
+        return
+    if index.execute("select 1 from sqlite_master").fetchone():
+        raise Unusable
+    with index:
+        index.execute("begin immediate")
+        for table in TABLES:
+            index.execute(table)
+        index.execute(f"pragma user_version = {MADE_BY}")  # which takes no parameters
+
+
+def update(index: sqlite3.Connection, folder: Path, watch: Watch) -> list[str]:
+    """Take in what is new or has changed, and forget what has gone; the ids of all that are there, in their order."""
+    there = scan(folder)
+    known = {id: (*stamp,) for id, *stamp in index.execute("select id, size, mtime_ns, ctime_ns from matches")}
+    gone = [(id,) for id in known.keys() - there.keys()]
+    if gone:
+        with index:
+            index.execute("begin immediate")
+            for statement in FORGET:
+                index.executemany(statement, gone)
+    changed = [id for id, stamp in there.items() if known.get(id) != stamp]
+    rest = iter(watch(changed) if changed else ())
+    while batch := list(islice(rest, BATCH)):
+        read = []
+        for id in batch:
+            with suppress(FileNotFoundError):  # it has gone in the meantime
+                read.append((listing(folder / f"{id}.jsonl"), there[id]))
+        with index:
+            index.execute("begin immediate")
+            for one, stamp in read:
+                take_in(index, one, stamp)
+    return sorted(there)
+
+
+def scan(folder: Path) -> dict[str, Stamp]:
+    """The journals in a folder: files, and no links to any, with printable names that end in .jsonl."""
+    found = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".jsonl") and name[0] != "." and name.isprintable():
+                    with suppress(FileNotFoundError):
+                        status = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(status.st_mode):
+                            found[name[: -len(".jsonl")]] = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    except OSError as error:
+        raise BadRequest(f"{folder} cannot be read: {error.strerror}") from None
+    return found
+
+
+def take_in(index: sqlite3.Connection, one: Listing, stamp: Stamp) -> None:
+    """Put a listing in the place of what was known before."""
+    if one.status is Status.UNREADABLE and not one.match:
+        stamp = UNSETTLED
+    row = (one.id, *stamp, one.status.value, one.game, one.started, packed(one))
+    seats = [
+        (one.id, seated.name, seated.address, seated.rank, seated.fault.value if seated.fault else None)
+        for seated in one.seats
+    ]
+    parameters = [(one.id, name, in_words(value)) for name, value in one.parameters.items()]
+    for statement in FORGET:
+        index.execute(statement, (one.id,))
+    index.execute("insert into matches values (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    index.executemany("insert into seats values (?, ?, ?, ?, ?)", seats)
+    index.executemany("insert into parameters values (?, ?, ?)", parameters)
+
+
+def packed(one: Listing) -> bytes:
+    """A listing with a checksum before it, for SQLite has none."""
+    text = msgspec.json.encode(one)
+    return crc32(text).to_bytes(4) + text
+
+
+def unpacked(listing: object) -> Listing:
+    """The listing in the index. Raises Unusable if it was changed there."""
+    if not isinstance(listing, bytes) or crc32(listing[4:]).to_bytes(4) != listing[:4]:
+        raise Unusable
+    return decode(listing[4:])
+
+
+def in_words(value: Any) -> str:
+    """A parameter as it is looked for.
+
+    >>> in_words("Random"), in_words(5), in_words(True), in_words([1, 2])
+    ('random', '5', 'true', '[1,2]')
+    """
+    return (value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))).casefold()

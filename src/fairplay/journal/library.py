@@ -1,0 +1,114 @@
+"""Answer questions about a folder of journals."""
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.journal.index import Watch, answer, unpacked
+from fairplay.journal.listing import Listing, Status
+
+SHORTEST = 7  # signs of an id, as git has it
+SEVERAL = 4  # ids that are named when it is not clear which is meant
+
+FIND = """
+    select listing from matches as one where
+        (:game is null or game = :game)
+        and (:status is null or status = :status)
+        and (:since is null or started >= :since)
+        and (:until is null or started < :until)
+        and (:winner is null or exists (
+            select 1 from seats where seats.id = one.id and rank = 1 and name = :winner))
+        and not exists (select 1 from json_each(:players) as asked where not exists (
+            select 1 from seats where seats.id = one.id and asked.value in (name, address)))
+        and (:fault is null or exists (
+            select 1 from seats where seats.id = one.id and fault is not null and :fault in (fault, 'any')
+            and (:players = '[]' or exists (
+                select 1 from json_each(:players) as asked where asked.value in (name, address)))))
+        and not exists (select 1 from json_each(:parameters) as asked where not exists (
+            select 1 from parameters as given
+            where given.id = one.id and given.name = asked.key and given.value = asked.value))
+    order by started desc, id limit :limit
+"""
+LOOK_UP = "select listing from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
+
+
+class Query(msgspec.Struct, frozen=True):
+    """Which matches are asked for: those of which all of this is true."""
+
+    game: str | None = None
+    status: Status | None = None
+    players: tuple[str, ...] = ()  # names or addresses: all of them were at the table
+    winner: str | None = None  # the name of one with rank 1
+    fault: Fault | None = None  # of somebody; of one of the players, if some are asked for
+    any_fault: bool = False  # the same, whatever it was
+    since: float | None = None  # the match started then, or later
+    until: float | None = None  # it started before
+    parameters: dict[str, str] = {}  # capital and small letters are the same
+    limit: int | None = None  # only so many, the newest
+
+
+EVERYTHING = Query()
+
+
+def unwatched(ids: Sequence[str]) -> Iterable[str]:
+    """Show nobody how far it is."""
+    return ids
+
+
+def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatched) -> list[Listing]:
+    """The matches in a folder that a query asks for, the newest first."""
+    fault = "any" if query.any_fault else None
+    asked = {
+        "game": query.game,
+        "status": query.status.value if query.status else None,
+        "players": json.dumps(query.players),
+        "winner": query.winner,
+        "fault": query.fault.value if query.fault else fault,
+        "since": query.since,
+        "until": query.until,
+        "parameters": json.dumps({name: value.casefold() for name, value in query.parameters.items()}),
+        "limit": -1 if query.limit is None else min(query.limit, sys.maxsize),
+    }
+    return answer(Path(folder), lambda index, ids: listings(index, ids, FIND, asked), watch)
+
+
+def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Listing:
+    """The match whose id begins like this. Raises BadRequest unless there is exactly one."""
+    found = answer(Path(folder), lambda index, ids: listings(index, ids, LOOK_UP, {"prefix": prefix}), watch)
+    match found:
+        case []:
+            raise BadRequest(f"no match in {folder} has an id that begins with {prefix!r}")
+        case [one, *others] if not others or one.id == prefix:
+            return one
+    named = ", ".join([*(one.short for one in found[:SEVERAL]), *(["..."] if len(found) > SEVERAL else [])])
+    raise BadRequest(f"{len(found)} matches in {folder} have ids that begin with {prefix!r}: {named}")
+
+
+def listings(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Listing]:
+    """What was asked for; each listing with so much of its id as tells it from all others."""
+    short = shortened(ids)
+    found = [unpacked(listing) for (listing,) in index.execute(select, asked)]
+    return [msgspec.structs.replace(one, short=short[one.id]) for one in found if one.id in short]
+
+
+def shortened(ids: Sequence[str]) -> dict[str, str]:
+    """For each of the sorted ids a beginning that no other has.
+
+    >>> shortened(["0123456789", "0123456889", "abc", "ffffffffff"])
+    {'0123456789': '01234567', '0123456889': '01234568', 'abc': 'abc', 'ffffffffff': 'fffffff'}
+    """
+    enough = dict.fromkeys(ids, SHORTEST)
+    for one, other in pairwise(ids):
+        while one[: enough[one]] == other[: enough[one]] and enough[one] < len(one):
+            enough[one] += 1
+        while one[: enough[other]] == other[: enough[other]] and enough[other] < len(other):
+            enough[other] += 1
+    return {id: id[:signs] for id, signs in enough.items()}

@@ -1,0 +1,80 @@
+"""Say what the lines of a journal hold, and how they are chained."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Fact, Result
+
+FORMAT = 2
+NO_HASH = b"0" * 64  # what the first line is chained to
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """Where a branch comes from: the id of another match, and after how many of its facts it goes its own way."""
+
+    match: str
+    facts: int
+
+
+class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
+    """The first line: all that is needed to begin the match again."""
+
+    seq: int
+    at: float  # wall time, in seconds
+    format: int
+    fairplay: str
+    match: str  # its id
+    game: str
+    rules: str  # the version of the game's rules
+    parameters: dict[str, Any]
+    names: tuple[str, ...]
+    players: tuple[str, ...] = ()  # their addresses
+    limits: dict[str, float] | None = None  # the time control; None: nobody was timed
+    sandbox: str = ""  # how programs were kept apart; empty: there were none
+    seed: str | None = None  # in hex; None: the state was given
+    commitment: str | None = None  # the hash of the seed, which was published at the start
+    drawn: bool = False  # was the seed drawn, and not chosen by whoever ran the match?
+    guessable: bool = False  # was the seed made from a short text?
+    state: Any = None
+    parent: Parent | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
+    """A line in the middle: what changed the match, when, and how long the player took."""
+
+    seq: int
+    at: float
+    took: float
+    fact: Fact
+    shown: Any = None  # to a player that was ejected: the view, or the news
+    answer: Any = None  # the action that was refused, so that it can be judged again
+    evidence: str = ""  # what else is known of the failure
+
+
+class Resumed(msgspec.Struct, frozen=True, tag="resumed"):
+    """A line in the middle: the match was interrupted, and goes on here; everybody is greeted again."""
+
+    seq: int
+    at: float
+    fairplay: str
+    epoch: int  # who writes from here on: 1 began the match, and each that goes on with it is one more
+
+
+class Closing(msgspec.Struct, frozen=True, tag="result"):
+    """The last line."""
+
+    seq: int
+    at: float
+    result: Result
+
+
+Line = Opening | Entry | Resumed | Closing
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Line).decode
+
+
+def seal(before: bytes, match: bytes, body: bytes) -> bytes:
+    """The hash of a line: over the hash before, the id of the match, and the line's bytes up to its own hash."""
+    return sha256(before + match + body).hexdigest().encode()

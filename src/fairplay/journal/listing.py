@@ -1,0 +1,166 @@
+"""Say in short what a journal holds, whatever state it is in."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadJournal, BadRequest
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Moment, Ranking, Seat
+from fairplay.games import game_with
+from fairplay.journal.lines import FORMAT
+from fairplay.journal.replay import Recorded, read
+
+LARGEST = 2**28  # bytes of a file that is read at all; journals have some ten thousand
+LONGEST_OPENING = 2**20
+
+
+class Status(Enum):
+    """How far a match can be trusted and looked at."""
+
+    FINISHED = "finished"
+    UNFINISHED = "unfinished"  # sound as far as it goes
+    DAMAGED = "damaged"  # no journal, or one whose chain is broken
+    UNREADABLE = "unreadable"  # of rules or a format that are not known here, or a file that cannot be opened
+
+
+class Seated(msgspec.Struct, frozen=True):
+    """Who sat at a seat, and what became of them."""
+
+    name: str
+    address: str = ""
+    rank: int | None = None  # from 1; None: ejected, or not ranked yet
+    fault: Fault | None = None
+    moment: Moment | None = None
+    why: str = ""
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """What a library says of one journal. There is no seed in it, and nothing of the state."""
+
+    id: str  # the name of the file, which is the id of the match unless somebody renamed it
+    status: Status
+    reason: str = ""  # why it is damaged or unreadable; what follows is then only what the file says, if it says it
+    match: str = ""  # its id in the journal
+    game: str = ""
+    rules: str = ""
+    parameters: dict[str, Any] = {}  # of an unfinished match those that players may know
+    started: float | None = None  # wall time in seconds, as in the journal
+    last: float | None = None  # when the last fact was written
+    ended: float | None = None
+    facts: int | None = None
+    seats: tuple[Seated, ...] = ()
+    short: str = ""  # what is enough of the id to tell it from the others in the folder
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.id}.jsonl"
+
+
+class Head(msgspec.Struct, frozen=True, tag="opening"):
+    """What can be said of a journal from its first line alone, of whatever format it is."""
+
+    format: int
+    match: str
+    game: str
+    rules: str
+    names: tuple[str, ...]
+    at: float
+    players: tuple[str, ...] = ()
+    parameters: dict[str, Any] = {}
+
+
+def listing(path: Path) -> Listing:
+    """What the journal in this file holds. Raises FileNotFoundError if it has gone; whatever else is wrong is said."""
+    try:
+        if path.stat().st_size > LARGEST:
+            return Listing(path.stem, Status.UNREADABLE, f"larger than {LARGEST >> 20} MB")
+        return of_sound(path.stem, read(path))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        return Listing(path.stem, Status.UNREADABLE, f"cannot be read: {error.strerror}")
+    except BadJournal as error:
+        return of_unsound(path, error)
+
+
+def of_sound(id: str, recorded: Recorded) -> Listing:
+    """The listing of a journal whose chain is whole."""
+    opening, entries, closing, game = recorded.opening, recorded.entries, recorded.closing, recorded.game
+    ranks = ranks_in(closing.result.ranking) if closing else {}
+    out = {entry.fact.seat: entry.fact for entry in entries if isinstance(entry.fact, Ejected)}
+    return Listing(
+        id,
+        Status.FINISHED if closing else Status.UNFINISHED,
+        match=opening.match,
+        game=opening.game,
+        rules=opening.rules,
+        parameters=game.parameters() if closing else game.public_parameters(),
+        started=opening.at,
+        last=entries[-1].at if entries else None,
+        ended=closing.at if closing else None,
+        facts=len(entries),
+        seats=seated(opening.names, opening.players, ranks, out),
+    )
+
+
+def of_unsound(path: Path, error: BadJournal) -> Listing:
+    """The listing of a file that is no journal for us, with what its first line says if that can be made out."""
+    try:
+        with path.open("rb") as file:
+            head = msgspec.json.decode(file.readline(LONGEST_OPENING), type=Head)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return Listing(path.stem, Status.UNREADABLE, str(error))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Listing(path.stem, Status.DAMAGED, str(error))
+    return Listing(
+        path.stem,
+        Status.DAMAGED if error.line != 1 or is_known(head) else Status.UNREADABLE,
+        str(error),
+        match=head.match,
+        game=head.game,
+        rules=head.rules,
+        started=head.at,
+        seats=seated(head.names, head.players, {}, {}),
+    )
+
+
+def is_known(head: Head) -> bool:
+    """Is the journal of our format, and its game one of ours?"""
+    try:
+        return head.format == FORMAT and game_with(head.game, head.parameters).version == head.rules
+    except BadRequest:
+        return False
+
+
+def ranks_in(ranking: Ranking) -> dict[Seat, int]:
+    """The rank of each seat: ties share one, and an emptied group keeps its place.
+
+    >>> ranks_in((frozenset({2}), frozenset({0, 1}), frozenset({3})))
+    {2: 1, 0: 2, 1: 2, 3: 4}
+    """
+    ranks, rank = {}, 1
+    for group in ranking:
+        ranks.update(dict.fromkeys(sorted(group), rank))
+        rank += len(group) or 1
+    return ranks
+
+
+def seated(
+    names: tuple[str, ...], addresses: tuple[str, ...], ranks: dict[Seat, int], out: dict[Seat, Ejected]
+) -> tuple[Seated, ...]:
+    """Everybody at the table; a seat that is none, in a journal that nobody has verified, is passed over."""
+    table = []
+    for seat, name in enumerate(names):
+        address = addresses[seat] if seat < len(addresses) else ""
+        match out.get(seat):
+            case Ejected(fault=fault, moment=moment, why=why):
+                table.append(Seated(name, address, None, fault, moment, why))
+            case None:
+                table.append(Seated(name, address, ranks.get(seat)))
+    return tuple(table)

@@ -1,0 +1,262 @@
+"""Append to a file that one process at a time may write, and make it durable as was asked for."""
+
+import fcntl
+import os
+import threading
+import time
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from typing import NoReturn
+
+from fairplay.core.errors import BadRequest, HostFault
+
+LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
+PAUSE = 0.02  # seconds between two rounds of syncing in the background
+LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
+
+
+class Sync(Enum):
+    """When a line is safe from a power cut. From the end of this process it is safe at once, whatever is chosen."""
+
+    ALWAYS = "always"  # before anybody is told of it
+    BATCH = "batch"  # soon after, in the background; the end of a match before anybody is told of it
+    OFF = "off"  # whenever the operating system likes
+
+
+class InUse(BadRequest):
+    """A file that another process writes to."""
+
+
+class Disk:
+    """The calls to the operating system, all in one place: tests have disks that fail and that forget."""
+
+    def create(self, path: str) -> int:
+        """Open a new file that only its owner may read."""
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+
+    def open(self, path: str) -> int:
+        """Open a file that is there."""
+        return os.open(path, os.O_RDWR | os.O_APPEND)
+
+    def lock(self, file: int) -> None:
+        """Keep others from writing for as long as it is open; BlockingIOError if somebody else does."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def size(self, file: int) -> int:
+        """How many bytes are there."""
+        return os.lseek(file, 0, os.SEEK_END)
+
+    def write(self, file: int, text: bytes) -> int:
+        """Append, and say how many bytes of it are there now."""
+        return os.write(file, text)
+
+    def cut(self, file: int, size: int) -> None:
+        """Throw away what is behind so many bytes."""
+        os.ftruncate(file, size)
+
+    def sync(self, file: int) -> None:
+        """Come back when all of it would survive a power cut."""
+        os.fsync(file)
+
+    def sync_directory(self, path: str) -> None:
+        """The same for the names of the files in a directory."""
+        directory = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def close(self, file: int) -> None:
+        """Let go of it, and of its lock."""
+        os.close(file)
+
+    def clock(self) -> float:
+        """Seconds, to tell how long ago something was written."""
+        return time.monotonic()
+
+
+class Scroll:
+    """A file that grows at its end. Whatever goes wrong is a fault of the host, and nothing can be appended any more.
+
+    Two threads use it: the one that appends, and one in the background that syncs.
+    """
+
+    def __init__(self, path: str, file: int, disk: Disk, sync: Sync) -> None:
+        self.path = path
+        self.unnamed: list[str] = []  # directories that do not durably hold the file yet
+        self._file = file
+        self._disk = disk
+        self.mode = sync
+        self._size = self._durable = disk.size(file)  # bytes: all of them, and those that were synced
+        self._since = 0.0  # no byte that was not synced is older than this
+        self._syncing = threading.Lock()
+        self._failure: OSError | None = None
+
+    def append(self, text: bytes) -> None:
+        """Add to the end; when this returns, the text survives the end of this process."""
+        size, disk = self._size, self._disk
+        if self._failure is not None or self._file < 0:
+            self._give_up(self._failure)
+        try:
+            there = disk.size(self._file)
+            if there != size:
+                self._abandon(f"another process has written to {self.path}; this one stops")
+            written = disk.write(self._file, text)
+        except OSError as error:
+            self._give_up(error)
+        if written < len(text):
+            self._abandon(f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were")
+        self._size = size + written
+        if self.mode is Sync.BATCH:
+            now = disk.clock()
+            if self._durable == size:
+                self._since = now
+            elif now - self._since > LAG:
+                self.sync()  # the disk is slow, so the match waits for it
+        elif self.mode is Sync.ALWAYS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Make everything durable that was appended so far, if that was asked for at all."""
+        self.sync_behind()
+        if self._failure is not None:
+            self._give_up(self._failure)
+
+    def sync_behind(self) -> None:
+        """The same for the thread in the background: if it fails, whoever appends next is told."""
+        with self._syncing:
+            target, since = self._size, self._disk.clock()
+            done = self._durable == target and not self.unnamed
+            if done or self.mode is Sync.OFF or self._file < 0 or self._failure is not None:
+                return
+            try:
+                self._disk.sync(self._file)
+                while self.unnamed:
+                    self._disk.sync_directory(self.unnamed[-1])
+                    self.unnamed.pop()
+                self._since = since
+                self._durable = target
+            except OSError as error:
+                self._failure = error  # for good: to sync again would succeed, and prove nothing
+
+    def cut(self, size: int) -> None:
+        """Throw away what is behind so many bytes, and never see it again."""
+        if size == self._size:
+            return
+        try:
+            self._disk.cut(self._file, size)
+            if self.mode is not Sync.OFF:
+                self._disk.sync(self._file)
+        except OSError as error:
+            self._give_up(error)
+        self._size = self._durable = size
+
+    def close(self) -> None:
+        """Sync, and let go of the file."""
+        if self._file < 0:
+            return
+        self.sync()
+        try:
+            self._let_go()
+        except OSError as error:
+            self._give_up(error)
+
+    def _let_go(self) -> None:
+        with self._syncing:
+            file, self._file = self._file, -1
+            if file >= 0:
+                self._disk.close(file)
+
+    def _give_up(self, error: OSError | None) -> NoReturn:
+        self._failure = self._failure or error
+        self._abandon(f"the journal {self.path} cannot be written: {error.strerror if error else 'it is closed'}")
+
+    def _abandon(self, why: str) -> NoReturn:
+        """Stop for good: nothing may follow a torn line."""
+        try:
+            self._let_go()
+        except OSError as error:
+            self._failure = self._failure or error
+        raise HostFault(why)
+
+
+class Syncer:
+    """Syncs a scroll in the background; its thread ends by itself when there has been none for a while."""
+
+    def __init__(self) -> None:
+        self._scroll: Scroll | None = None
+        self._process = 0  # in which the thread runs; 0: there is none
+        self._lock = threading.Lock()
+
+    def watch(self, scroll: Scroll | None) -> None:
+        """Sync this one from now on, if it is to be synced in batches; None: nothing."""
+        with self._lock:
+            self._scroll = scroll
+            if scroll is None or scroll.mode is not Sync.BATCH:
+                self._scroll = None
+            elif self._process != os.getpid():  # a process that was forked has none of the threads
+                self._process = os.getpid()
+                threading.Thread(target=self._run, name="fairplay-sync", daemon=True).start()
+
+    def round(self) -> bool:
+        """Sync once; False: there is nothing to be synced."""
+        scroll = self._scroll
+        if scroll is not None:
+            scroll.sync_behind()
+        return scroll is not None
+
+    def _run(self) -> None:
+        idle = 0
+        while True:
+            time.sleep(PAUSE)
+            idle = 0 if self.round() else idle + 1
+            with self._lock:
+                if idle > LINGER and self._scroll is None:
+                    self._process = 0
+                    return
+
+
+def created(directory: Path, name: str, disk: Disk, sync: Sync) -> Scroll:
+    """A new file, in a directory that is made if it is not there."""
+    path, unnamed = f"{directory}/{name}", [str(directory)]
+    try:
+        try:
+            file = disk.create(path)
+        except FileNotFoundError:
+            unnamed += [str(above.parent) for above in (directory, *directory.parents) if not above.exists()]
+            directory.mkdir(parents=True, exist_ok=True)
+            file = disk.create(path)
+    except OSError as error:
+        raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
+    scroll = locked(path, file, disk, sync)
+    scroll.unnamed = unnamed
+    return scroll
+
+
+def reopened(path: str, disk: Disk, sync: Sync) -> Scroll:
+    """A file that is there, unless another process writes to it.
+
+    Whoever wrote it may have come to a sudden end, so nobody knows what of it is durable; from here on all of it is.
+    """
+    try:
+        file = disk.open(path)
+    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+        raise BadRequest(f"{path} cannot be opened: {getattr(error, 'strerror', error)}") from None
+    scroll = locked(path, file, disk, sync)
+    scroll.unnamed = [str(Path(path).parent)]
+    scroll.sync()
+    return scroll
+
+
+def locked(path: str, file: int, disk: Disk, sync: Sync) -> Scroll:
+    """The file, for this process alone."""
+    try:
+        disk.lock(file)
+        return Scroll(path, file, disk, sync)
+    except OSError as error:
+        with suppress(OSError):
+            disk.close(file)
+        if isinstance(error, BlockingIOError):
+            raise InUse(f"{path}: another process is playing this match") from None
+        raise HostFault(f"the journal {path} cannot be locked: {error.strerror}") from error

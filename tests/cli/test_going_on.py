@@ -1,0 +1,209 @@
+"""Try out that the same command goes on with a match that was interrupted."""
+
+import json
+import resource
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from tests.cli.command import GOOD, SCRIPT, SMALL, fairplay, journal, refusal, script
+
+PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
+
+
+def cut(path: Path, lines: int, torn: int = 0) -> Path:
+    """A journal as a crash leaves it: so many lines, and some bytes of the next."""
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(whole[:lines]) + (whole[lines][:torn] if torn else b""))
+    return path
+
+
+def unfinished(directory: Path, *options: str, lines: int = 7, torn: int = 0) -> tuple[Path, Any]:
+    """A match of PLAY that was interrupted, and what it was before."""
+    assert fairplay(*PLAY, *options, "--journal", str(directory), "--quiet").code == 0
+    (path,) = directory.glob("*.jsonl")
+    whole = read(path)
+    return cut(path, lines, torn), whole
+
+
+@pytest.mark.parametrize("seed", [("--seed", "7"), ("--seed", "ab" * 32), ()])
+@pytest.mark.parametrize(("lines", "torn"), [(1, 0), (1, 40), (7, 0), (7, 1), (12, 199)])
+def test_the_same_command_goes_on_in_the_same_file(
+    seed: tuple[str, ...], lines: int, torn: int, tmp_path: Path
+) -> None:
+    path, whole = unfinished(tmp_path, *seed, lines=lines, torn=torn)
+
+    done = fairplay(*PLAY, *seed, "--journal", str(tmp_path), "--quiet")
+
+    again = read(path)
+    assert (done.code, done.err) == (0, f"fairplay: going on with {path}\n")
+    assert list(tmp_path.glob("*.jsonl")) == [path]
+    assert (again.facts, again.closing and again.closing.result) == (whole.facts, whole.closing.result)
+    assert again.resumptions == (lines - 1,)
+    assert verify(again).result == whole.closing.result
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", "--set", "rows=5", "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:2", *SMALL, "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "dan=lookahead:1", *SMALL, "--seed", "7"),
+        ("play", "fish", "bob=random", "ann=greedy", "cyd=lookahead:1", *SMALL, "--seed", "7"),
+        (*PLAY, "--seed", "8"),
+        PLAY,
+    ],
+    ids=["parameters", "players", "names", "seats", "seed", "no seed"],
+)
+def test_another_command_begins_a_match_of_its_own(other: tuple[str, ...], tmp_path: Path) -> None:
+    path, _ = unfinished(tmp_path, "--seed", "7")
+    left = path.read_bytes()
+
+    done = fairplay(*other, "--journal", str(tmp_path), "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    assert path.read_bytes() == left
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
+def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet").code == 0
+
+    one, two = (read(path) for path in tmp_path.glob("*.jsonl"))
+    assert one.opening.match != two.opening.match
+    assert one.facts == two.facts
+
+
+def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
+    paths = {name: unfinished(tmp_path / name)[0] for name in ("old", "new")}
+    for path in paths.values():
+        path.rename(tmp_path / path.name)
+
+    for name in ("old", "new"):
+        done = fairplay(*PLAY, "--journal", str(tmp_path), "--quiet")
+        assert done.err == f"fairplay: going on with {tmp_path / paths[name].name}\n"
+
+
+def test_a_damaged_match_is_never_gone_on_with(tmp_path: Path) -> None:
+    path, _ = unfinished(tmp_path, "--seed", "7")
+    damaged = path.read_bytes().replace(b'"seat":1', b'"seat":0', 1)
+    path.write_bytes(damaged)
+
+    for _ in range(2):
+        why = refusal(fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path)))
+        assert why.startswith(f"{path}: line 3 (byte ")
+    assert path.read_bytes() == damaged
+
+
+def test_a_file_whose_opening_is_torn_is_no_match(tmp_path: Path) -> None:
+    path, whole = unfinished(tmp_path, "--seed", "7", lines=0, torn=100)
+
+    done = fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    (new,) = set(tmp_path.glob("*.jsonl")) - {path}
+    assert read(new).facts == whole.facts
+
+
+def test_resume_alone_goes_on_with_the_players_of_the_record(tmp_path: Path) -> None:
+    path, whole = unfinished(tmp_path, torn=30)
+
+    done = fairplay("resume", str(path), "--events")
+
+    types = [json.loads(line)["type"] for line in done.out.splitlines()]
+    assert (done.code, done.err) == (0, "")
+    assert types == ["started", *["acted"] * (len(whole.facts) - 6), "ended"]
+    assert verify(read(path)).result == whole.closing.result
+
+
+def test_resume_refuses_what_is_finished(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    assert refusal(fairplay("resume", str(path))) == f"{path}: this match is finished"
+
+
+def test_resume_alone_takes_no_other_directory(tmp_path: Path) -> None:
+    path, _ = unfinished(tmp_path)
+
+    done = fairplay("resume", str(path), "--journal", str(tmp_path))
+
+    assert refusal(done).startswith("--journal is for a branch")
+
+
+WAITING = """
+import sys, time
+class Player:
+    def __init__(self):
+        self.turns = 0
+    def take_turn(self, view):
+        self.turns += 1
+        if self.turns == 4:
+            print("thinking", file=sys.stderr, flush=True)
+            time.sleep(60)
+        return next(Fish().actions(view))
+"""
+
+
+def waiting(directory: Path) -> tuple[list[str], "subprocess.Popen[str]"]:
+    """A match that is being played: its third player thinks, until the file is told not to."""
+    bot = directory / "bot.py"
+    bot.write_text(GOOD.split("def")[0] + WAITING)
+    command = ["play", "fish", "greedy", "random", str(bot), *SMALL, "--seed", "7", "--journal", str(directory)]
+    process = subprocess.Popen([SCRIPT, *command, "--quiet"], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "thinking\n"
+    bot.write_text(bot.read_text().replace("sleep(60)", "sleep(0)"))
+    return command, process
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_match_says_how_to_go_on(kind: signal.Signals, tmp_path: Path) -> None:
+    command, process = waiting(tmp_path)
+    process.send_signal(kind)
+    _, err = process.communicate(timeout=30)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert process.returncode == 130
+    assert err == f"\nfairplay: interrupted; to go on with the match: fairplay resume {path}\n"
+    assert fairplay(*command).code == 0
+    assert verify(read(path)).turn is None
+
+
+def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(tmp_path: Path) -> None:
+    command, process = waiting(tmp_path)
+    (path,) = tmp_path.glob("*.jsonl")
+    try:
+        left = path.read_bytes()
+        assert refusal(fairplay("resume", str(path))) == f"{path}: another process is playing this match"
+        assert fairplay(*command).code == 0  # and so this began another one
+        assert path.read_bytes() == left
+        assert len(list(tmp_path.glob("*.jsonl"))) == 2
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+    assert fairplay(*command).err == f"fairplay: going on with {path}\n"
+    facts = {read(path).facts for path in tmp_path.glob("*.jsonl")}
+    assert len(facts) == 1
+
+
+def test_a_match_whose_disk_is_full_is_suspended_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    def fill_up() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    command = (*PLAY, "--seed", "7", "--journal", str(tmp_path))
+    done = script(*command, "--events", preexec_fn=fill_up)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert done.code == 3
+    assert done.err.endswith(f"; to go on with the match: fairplay resume {path}\n")
+    assert len(done.out.splitlines()) - 1 == len(read(path).facts)  # nobody was told what could not be written
+    assert '"ejected"' not in done.out
+    assert fairplay(*command).code == 0
+    assert verify(read(path)).ejected == ()

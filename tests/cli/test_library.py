@@ -1,0 +1,409 @@
+"""Try out fairplay library: its lists, what it finds, and what it shows of one match."""
+
+import json
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.journal.library import find
+from fairplay.journal.replay import read
+from tests.cli.command import SCRIPT, Done, fairplay, refusal, script
+from tests.journal.journals import plain, sealed
+from tests.journal.libraries import DAY, FISH, NOON, cheating, cut, fill, of_game, play, simple
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return fill(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def somewhere_in_asia(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Local time is not UTC, and not that of whoever runs the tests."""
+    monkeypatch.setenv("TZ", "XXX-05:30")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def library(*arguments: Any) -> Done:
+    return fairplay("library", *map(str, arguments))
+
+
+def rows(done: Done) -> list[list[str]]:
+    """The table without its headings, cut where two columns begin to be apart."""
+    assert (done.code, done.err) == (0, "")
+    headings, *lines = done.out.splitlines()
+    starts = [headings.index(word) for word in ("id", "started", "game", "players", "ejected", "facts", "status")]
+    ends = [*starts[1:], None]
+    return [[line[start:end].strip() for start, end in zip(starts, ends, strict=True)] for line in lines]
+
+
+def objects(done: Done) -> list[dict[str, Any]]:
+    assert (done.code, done.err) == (0, "")
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def local(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
+
+
+def games(*arguments: Any) -> list[str]:
+    return [one["game"] for one in objects(library("find", *arguments, "--json"))]
+
+
+def test_the_table_has_a_line_for_each_match(folder: Path) -> None:
+    found = find(folder)
+    facts = [str(len(read(folder / one.file).facts)) for one in found]
+
+    assert rows(library("list", folder)) == [
+        [found[0].short, local(NOON + 2 * DAY), "q", "ann", "eve crashed", facts[0], "finished"],
+        [found[1].short, local(NOON + DAY), "tsuro", "cyd, ann", "bob crashed", facts[1], "finished"],
+        [found[2].short, "2024-10-04 17:30", "fish", "ann=bob", "", facts[2], "finished"],
+    ]
+
+
+def test_find_without_conditions_says_the_same_as_list_and_so_does_the_script(folder: Path) -> None:
+    assert library("find", folder) == library("list", folder) == script("library", "list", str(folder))
+
+
+def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH), cheating, simple(FISH)])
+    cut(path, 6)
+
+    assert [row[3:] for row in rows(library("list", tmp_path))] == [
+        ["ann, bob, cyd", "bob illegal", "5", "unfinished"],
+    ]
+
+
+def test_what_is_wrong_with_a_file_stands_at_the_end_of_its_line(tmp_path: Path) -> None:
+    play(tmp_path, FISH, [simple(FISH)] * 2).rename(tmp_path / "edited.jsonl")
+    edited = tmp_path / "edited.jsonl"
+    edited.write_bytes(edited.read_bytes().replace(b"ann", b"amy"))
+    (tmp_path / "junk.jsonl").write_text("junk\n")
+
+    (first, second) = rows(library("list", tmp_path))
+
+    assert first[:6] == ["edited", local(NOON), "fish", "amy, bob", "", "-"]
+    assert second[:6] == ["junk", "-", "-", "-", "", "-"]
+    assert first[6].startswith("damaged: line 1")
+    assert second[6].startswith("damaged: line 1")
+
+
+def test_nothing_to_list_is_said_to_people_only(tmp_path: Path) -> None:
+    assert library("list", tmp_path) == Done(0, "no matches\n", "")
+    assert library("list", tmp_path, "--json") == Done(0, "", "")
+
+
+def test_programs_get_one_object_per_match(folder: Path) -> None:
+    path = of_game(folder, "fish")
+
+    one = objects(library("list", folder, "--json"))[2]
+
+    assert one == {
+        "id": path.stem,
+        "short": path.stem[:7],
+        "path": str(path),
+        "match": path.stem,
+        "status": "finished",
+        "reason": "",
+        "game": "fish",
+        "rules": read(path).opening.rules,
+        "parameters": FISH.parameters(),
+        "started": "2024-10-04T12:00:00Z",
+        "last": "2024-10-04T12:00:00Z",
+        "ended": "2024-10-04T12:00:00Z",
+        "facts": len(read(path).facts),
+        "seats": [
+            {"name": "ann", "address": "greedy", "rank": 1, "fault": None, "moment": None, "why": ""},
+            {"name": "bob", "address": "./bob.py", "rank": 1, "fault": None, "moment": None, "why": ""},
+        ],
+    }
+
+
+@pytest.mark.parametrize("lines", [1, 5, None])
+def test_no_output_holds_the_seed(lines: int | None, tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    seed = read(path).opening.seed
+    cut(path, lines or 1000)
+    assert seed is not None
+
+    for done in (library("list", tmp_path, "--json"), library("list", tmp_path), library("show", tmp_path, path.stem)):
+        assert done.code == 0
+        assert seed not in done.out
+
+
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [
+        ("--game fish", ["fish"]),
+        ("--player ann --player bob", ["tsuro", "fish"]),
+        ("--player ./bob.py", ["fish"]),
+        ("--winner ann", ["q", "fish"]),
+        ("--winner ann --game q", ["q"]),
+        ("--fault any", ["q", "tsuro"]),
+        ("--fault crashed --player bob", ["tsuro"]),
+        ("--fault timed_out", []),
+        ("--status finished --limit 1", ["q"]),
+        ("--status damaged", []),
+        ("--with rows=4 --with cramped=False", ["fish"]),
+        ("--with fish=", []),
+        ("--since 2024-10-05", ["q", "tsuro"]),
+        ("--until 2024-10-05", ["tsuro", "fish"]),
+        ("--since 2024-10-05 --until 2024-10-05", ["tsuro"]),
+        ("--since 2024-10-05T17:30", ["q", "tsuro"]),
+        ("--since 2024-10-05T17:31", ["q"]),
+        ("--until 2024-10-05T17:30", ["tsuro", "fish"]),
+        ("--until 2024-10-05T17:29", ["fish"]),
+        ("--since 0001-01-01 --until 9999-12-31T23:59", ["q", "tsuro", "fish"]),
+        ("--since 9999-12-31", []),
+        ("--until 0001-01-01", []),
+    ],
+)
+def test_conditions_are_combined(conditions: str, found: list[str], folder: Path) -> None:
+    assert games(folder, *conditions.split()) == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("find", "--since", "tomorrow"), "--since tomorrow: write a date as 2026-11-16 or 2026-11-16T08:30"),
+        (("find", "--until", "2026-02-30"), "--until 2026-02-30: write a date as"),
+        (("find", "--since", "2026-1-1"), "--since 2026-1-1: write a date as"),
+        (("find", "--since", "2026-11-16 08:30"), "write a date as"),
+        (("find", "--since", "2026-11-16T24:00"), "write a date as"),
+        (("find", "--since", "20261116"), "write a date as"),
+        (("find", "--since", "\u0662026-11-16"), "write a date as"),
+        (("find", "--since", "\x1b[2J\n"), "write a date as"),
+        (("find", "--since", ""), "write a date as"),
+        (("find", "--game", "chess"), "there is no game 'chess'; there is fish, tsuro, q"),
+        (("find", "--fault", "rude"), "Invalid value for '--fault': 'rude' is not one of 'illegal', "),
+        (("find", "--status", "good"), "Invalid value for '--status': 'good' is not one of 'finished', "),
+        (("find", "--with", "rows"), "--with rows: write NAME=VALUE, and each name once"),
+        (("find", "--with", "=4"), "--with =4: write NAME=VALUE, and each name once"),
+        (("find", "--with", "rows=4", "--with", "rows=5"), "--with rows=5: write NAME=VALUE, and each name once"),
+        (("find", "--limit", "0"), "Invalid value for '--limit': 0 is not in the range x>=1."),
+        (("list", "--limit", "many"), "Invalid value for '--limit': 'many' is not a valid integer range."),
+        (("find", "--player", "\udcff"), "is no text in UTF-8"),
+        (("find", "--winner", "\udcff"), "is no text in UTF-8"),
+        (("list", "ann"), "unexpected extra argument"),
+        (("show",), "Missing argument 'ID'."),
+        (("show", "zzz"), "has an id that begins with 'zzz'"),
+        (("show", ""), "3 matches in "),
+        (("show", "\udcff"), "is no text in UTF-8"),
+        (("show", "\x1b[2J"), "has an id that begins with '\\x1b[2J'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str, folder: Path) -> None:
+    verb, *rest = arguments
+
+    assert why in refusal(library(verb, folder, *rest))
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("find",), ("show", "a")])
+def test_a_folder_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    verb, *rest = arguments
+
+    assert "does not exist" in refusal(library(verb, tmp_path / "nowhere", *rest))
+    assert "is a file" in refusal(library(verb, tmp_path / "file", *rest))
+    assert "Missing argument 'DIR'" in refusal(library(verb))
+
+
+def test_show_tells_all_about_a_match(folder: Path) -> None:
+    path = of_game(folder, "tsuro")
+    recorded = read(path)
+
+    done = library("show", folder, path.stem[:7])
+
+    assert done == Done(
+        0,
+        f"""\
+match       {path.stem}
+status      finished
+game        tsuro, version {recorded.opening.rules} of its rules
+parameters  size=10 tiles=bag rules=standard
+started     2024-10-05 17:30:00
+last fact   2024-10-05 17:30:00
+ended       2024-10-05 17:30:00
+facts       {len(recorded.facts)}
+file        {path}
+
+seat  rank  name  player
+0     2     ann   -
+1     -     bob   -       ejected: crashed (turn), raised RuntimeError
+2     1     cyd   -
+
+to see it again                  fairplay replay {path}
+to see why somebody was ejected  fairplay why {path}
+to check it                      fairplay verify {path}
+""",
+        "",
+    )
+
+
+def next_commands(done: Done) -> list[list[str]]:
+    assert done.code == 0
+    lines = [line for line in done.out.splitlines() if line.startswith("to ")]
+    return [shlex.split(line[line.index("fairplay") :])[1:] for line in lines]
+
+
+def test_the_commands_that_are_shown_work(tmp_path: Path) -> None:
+    folder = tmp_path / "it's a folder; with $(blanks)"
+    players = ("ann=greedy", "bob=random")
+    assert fairplay("play", "fish", *players, "--quiet", "--journal", str(folder)).code == 0
+    (path,) = folder.glob("*.jsonl")
+
+    for command in next_commands(library("show", folder, path.stem)):
+        assert fairplay(*command).code == 0, command
+
+
+def test_an_unfinished_match_can_be_gone_on_with_as_shown(tmp_path: Path) -> None:
+    assert fairplay("play", "fish", "greedy", "random", "--quiet", "--journal", str(tmp_path)).code == 0
+    (path,) = tmp_path.glob("*.jsonl")
+    cut(path, 6)
+    assert [row[6] for row in rows(library("list", tmp_path))] == ["unfinished"]
+
+    (command,) = [each for each in next_commands(library("show", tmp_path, path.stem)) if each[0] == "resume"]
+
+    assert command == ["resume", str(path)]
+    assert fairplay(*command).code == 0
+    assert [row[6] for row in rows(library("list", tmp_path))] == ["finished"]
+
+
+def test_who_goes_on_with_a_match_of_unknown_players_has_to_name_them(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    cut(path, 6)
+
+    (command,) = [each for each in next_commands(library("show", tmp_path, path.stem)) if each[0] == "resume"]
+
+    assert command == ["resume", str(path), "PLAYER...", "--journal", str(tmp_path)]
+    assert fairplay(*command[:2], "greedy", "random", *command[3:]).code == 0
+    assert sorted(row[6] for row in rows(library("list", tmp_path))) == ["finished", "unfinished"]
+
+
+def test_a_file_that_is_no_journal_can_only_be_checked(tmp_path: Path) -> None:
+    (tmp_path / "junk.jsonl").write_text("junk\n")
+
+    done = library("show", tmp_path, "junk")
+
+    assert "status      damaged: line 1" in done.out
+    assert next_commands(done) == [["verify", str(tmp_path / "junk.jsonl")]]
+
+
+def test_a_renamed_journal_goes_by_the_name_of_its_file(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path.rename(tmp_path / "final.jsonl")
+
+    assert library("show", tmp_path, "fin").out.startswith(
+        f"match         final\nrenamed from  {path.stem}\nstatus        finished\n"
+    )
+
+
+NASTY = ("'; drop table matches; --", "\x1b[2J\x9b31m\u202eevil\n")
+
+
+def test_no_name_reaches_a_terminal_raw_or_does_any_harm(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
+    lines = plain(path)
+    lines[1]["fact"]["why"] = "\x1b[2J"
+    path.write_bytes(sealed([{**lines[0], "game": "\x1b[2J"}, *lines[1:]]))
+    play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
+
+    for arguments in (("list",), ("list", "--json"), ("find", "--player", NASTY[0]), ("find", "--player", NASTY[1])):
+        verb, *rest = arguments
+        done = library(verb, tmp_path, *rest)
+        assert done.code == 0
+        assert all(line.isprintable() for line in done.out.split("\n"))
+        assert len(done.out.splitlines()) >= 2
+    for one in find(tmp_path):
+        assert all(line.isprintable() for line in library("show", tmp_path, one.id).out.split("\n"))
+    assert {seat["name"] for seat in objects(library("list", tmp_path, "--json"))[0]["seats"]} == set(NASTY)
+
+
+def test_wide_signs_do_not_bend_the_table(tmp_path: Path) -> None:
+    play(tmp_path, FISH, [simple(FISH)] * 2, ("安安安", "bob"))
+    play(tmp_path, FISH, [simple(FISH)] * 2, ("annann", "bob"))
+
+    wide, narrow = sorted(library("list", tmp_path).out.splitlines()[1:], key=str.isascii)
+
+    assert wide.index("finished") == narrow.index("finished") - 3  # which take six columns
+
+
+def on_terminal(*arguments: Any, columns: int = 200) -> str:
+    """What a person sees; both streams are the terminal."""
+    terminal, end = os.openpty()
+    shown = b""
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    with subprocess.Popen([SCRIPT, *map(str, arguments)], stdout=end, stderr=end, env=environment) as process:
+        os.close(end)
+        while chunk := read_terminal(terminal):
+            shown += chunk
+    os.close(terminal)
+    assert process.returncode == 0, shown
+    return shown.decode()
+
+
+def read_terminal(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_on_a_terminal_the_status_is_in_colour_and_names_are_no_mark_up(tmp_path: Path) -> None:
+    play(tmp_path, FISH, [simple(FISH)] * 2, ("[red]ann[/red]", "\x1b[2Jbob"))
+
+    shown = on_terminal("library", "list", tmp_path)
+
+    assert "\x1b[32mfinished" in shown
+    assert "[red]ann[/red]=�[2Jbob" in shown
+    assert "\x1b[2J" not in shown
+
+
+def test_a_long_table_is_shown_whole_on_a_terminal(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    for number in range(400):
+        (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())
+
+    shown = on_terminal("library", "list", tmp_path)
+
+    assert "reading journals" in shown  # the first time it takes a while
+    assert shown.count("ann=bob") == 401
+    assert "reading journals" not in on_terminal("library", "list", tmp_path)
+
+
+def test_where_nobody_looks_nothing_is_said_about_progress(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    for number in range(150):
+        (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())
+
+    done = script("library", "list", str(tmp_path))
+
+    assert (done.code, done.err) == (0, "")
+    assert len(rows(done)) == 151
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)])
+def test_help_lists_what_can_be_done(arguments: tuple[str, ...]) -> None:
+    done = library(*arguments)
+
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.partition("Commands:\n")[2].splitlines()] == ["find", "list", "show"]
+    assert "..." not in done.out.partition("Commands:\n")[2]
+
+
+@pytest.mark.parametrize("verb", ["list", "find", "show"])
+def test_every_verb_of_it_has_its_help(verb: str) -> None:
+    done = library(verb, "--help")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: fairplay library {verb} [OPTIONS] DIR")

@@ -1,0 +1,348 @@
+"""Try out fairplay why."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Journal, Moment, Referee
+from fairplay.cli.why import LONGEST, MOST_LINES, quoted
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.messages import Failed, TakeTurn
+from fairplay.games import title
+from fairplay.games.q import Place, Placement, Q
+from fairplay.journal.appeal import Appeal, clauses
+from fairplay.journal.verify import read_lawful
+from fairplay.referee.local import Local
+from fairplay.testing.hostile import SHELF
+from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
+from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
+from tests.journal.test_appeal import kicked
+from tests.testing.test_hostile import SEATINGS
+
+CHEATS = """
+from fairplay.games.fish import Fish
+
+class Player:
+    turns = 0
+
+    def take_turn(self, view):
+        self.turns += 1
+        return next(Fish().actions(view)) if self.turns < 3 else {"type": "place", "at": [99, 99]}
+"""
+SHY = """
+class Player:
+    def take_turn(self, view): return None
+    def start(self, *_): return "hello"
+"""
+SULKS = CHEATS.replace("< 3", "< 99") + "\n    def end(self, result): raise RuntimeError('a bad loser')\n"
+CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
+
+KINDS = {  # one of each fault at each moment of each game, and all that cheat
+    (game, bad.fault, bad.moment, name if bad.fault is Fault.ILLEGAL else ""): (name, game)
+    for name, game in SEATINGS
+    for bad in [SHELF[name]]
+}
+
+TOLD = """\
+player-2 was ejected from a match of fish: illegal (turn)
+
+  who       player-2, seat 1, the player ./my bot.py
+  when      on turn 2 of its own
+            after fact 3: player-1 places a penguin at [0, 2]
+            2023-11-14 22:13:20 UTC; it took 0 µs
+  fault     illegal: an action that breaks a rule
+  why       rule 3.2: there is no tile at [99, 99]
+  rule 3.2  A penguin is put on a tile of the board, with any number of fish.
+  answer    player-2 places a penguin at [99, 99]
+            {{"type":"place","at":[99,99]}}
+  evidence  none
+  lawful    13 answers, such as: player-2 places a penguin at [0, 3]
+            {{"type":"place","at":[0,3]}}
+
+What player-2 was shown:
+
+{board}
+
+To see it again:
+
+    fairplay debug {path} --seat 1 --turn 2 './my bot.py'
+    fairplay why-not fish --view {path} --at 3 '{{"type":"place","at":[99,99]}}'
+"""
+
+
+def told(path: Path, *arguments: str) -> str:
+    done = fairplay("why", str(path), *arguments)
+    assert (done.code, done.err) == (0, ""), done
+    assert all(line.isprintable() for line in done.out.split("\n"))
+    return done.out
+
+
+def data(path: Path, *arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in told(path, "--json", *arguments).splitlines()]
+
+
+def bot(directory: Path, name: str, source: str) -> str:
+    path = directory / name
+    path.write_text(source)
+    return str(path)
+
+
+def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
+    still = Journal(tmp_path, players=("random", "./my bot.py"), clock=lambda: 0.0, now=lambda: 1.7e9)
+    path, _ = record(tmp_path, [first, later(1, cheat)], journal=still)
+    view = read_lawful(path).at(3).view(1)
+    board = title("fish").text(view, ("player-1", "player-2")).split("\n")
+
+    shown = "\n".join(f"    {line}".rstrip() for line in board)
+    assert told(path) == TOLD.format(board=shown, path=path)
+
+
+def test_of_a_match_without_ejections_there_is_one_line(tmp_path: Path) -> None:
+    assert told(journal(tmp_path)) == "nobody was ejected\n"
+    assert told(journal(tmp_path), "--json") == ""
+
+
+@pytest.mark.parametrize(("name", "game"), KINDS.values())
+def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, tmp_path: Path) -> None:
+    path = kicked(tmp_path, name, game)
+    recorded, bad = read_lawful(path), SHELF[name]
+
+    words = told(path, "--seat", "0")
+
+    [one] = data(path, "--seat", "0")
+    flat = " ".join(words.split())
+    fault = bad.fault.value.replace("_", " ")
+    assert words.startswith(f"Bad was ejected from a match of {game}: {fault} ({bad.moment.value})\n")
+    assert f"why {one['why']}" in flat
+    assert not one["evidence"] or one["evidence"] in flat
+    assert all(f"\n    {line}".rstrip() in words for line in one["text"].split("\n"))
+    assert [f"    {command}" for command in one["commands"]] == words.splitlines()[-len(one["commands"]) :]
+    if one["clause"]:
+        assert f"rule {one['clause']} {clauses(game)[one['clause']]}" in flat
+        assert json.dumps(one["answer"], separators=(",", ":")) in words
+    if bad.moment is Moment.TURN:
+        assert json.dumps(one["lawful"]["example"], separators=(",", ":")) in words
+        assert one["text"] == title(game).text(recorded.game.unpack(one["shown"]), recorded.opening.names)
+
+
+@pytest.mark.parametrize("fault", [Fault.GONE, Fault.FLOOD])
+def test_faults_of_players_elsewhere_are_told_too(
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Local.ask
+
+    def fail(channel: Local, message: Any) -> Any:
+        return Failed(fault, "so it is", 2.5) if isinstance(message, TakeTurn) else ask(channel, message)
+
+    monkeypatch.setattr(Local, "ask", fail)
+    path, _ = record(tmp_path, [first, first])
+
+    words = told(path, "--seat", "0")
+
+    assert f"fault     {fault.value}: " in words
+    assert "; it took 2.50 s\n" in words
+
+
+def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
+    shy, crash = bot(tmp_path, "shy.py", SHY), bot(tmp_path, "crash.py", CRASHES)
+    path = journal(tmp_path, "ann=greedy", f"bob={crash}", f"cyd={shy}")
+
+    words = told(path)
+
+    assert words.index("cyd was ejected") < words.index("bob was ejected")
+    assert [one["name"] for one in data(path)] == ["cyd", "bob"]
+    assert "RuntimeError: a bad day (crash.py, line 1)" in words
+
+
+@pytest.mark.parametrize("seat", ["1", "bob"])
+def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, tmp_path: Path) -> None:
+    crash = bot(tmp_path, "crash.py", CRASHES)
+    path = journal(tmp_path, f"ann={crash}", f"bob={crash}", "cyd=greedy")
+
+    assert told(path, "--seat", seat).count("was ejected") == 1
+    assert [one["name"] for one in data(path, "--seat", seat)] == ["bob"]
+    assert told(path, "--seat", "2") == "cyd, seat 2, was not ejected\n"
+
+
+@pytest.mark.parametrize("seat", ["3", "-1", "dan", ""])
+def test_a_seat_that_nobody_has_is_refused(seat: str, tmp_path: Path) -> None:
+    assert "there is no seat " in refusal(fairplay("why", str(journal(tmp_path)), "--seat", seat))
+
+
+def test_the_commands_show_it_again(tmp_path: Path) -> None:
+    sources = {"cheats": CHEATS, "shy": SHY, "sulks": SULKS, "crashes": CRASHES}
+    for name, source in sources.items():
+        mine = bot(tmp_path, f"{name} it's me.py", source)
+        path = journal(tmp_path, "ann=greedy", f"bob={mine}", "cyd=random")
+
+        [one] = data(path)
+        done = [fairplay(*shlex.split(command)[1:]) for command in one["commands"]]
+
+        assert [shlex.split(command)[1] for command in one["commands"]] == (
+            ["debug", "why-not"] if name == "cheats" else ["debug"] if name == "crashes" else ["debug", "replay"]
+        )
+        assert done[0].code == 0, done  # it is the same as in the record
+        if name == "cheats":
+            assert (done[1].code, done[1].out.partition("\n")[0]) == (1, f"no: {one['why']}")
+        elif name != "crashes":
+            assert done[1].code == 0, done
+
+
+def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+
+    words = told(path)
+
+    assert "player-2, seat 1, whose address is not in the record\n" in words
+    assert "--seat 1 --turn 1 PLAYER\n" in words
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("-bot.py", "-- -bot.py"), ("- bot.py", "-- '- bot.py'"), ("./a=b.py", "player=./a=b.py")],
+)
+def test_an_address_is_never_taken_for_something_else(address: str, shown: str, tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat], journal=Journal(tmp_path, players=("random", address)))
+
+    assert data(path)[0]["commands"][0] == f"fairplay debug {path} --seat 1 --turn 1 {shown}"
+
+
+def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+    path.rename(tmp_path / "-f.jsonl")
+    monkeypatch.chdir(tmp_path)
+
+    done = fairplay("why", "--json", "--", "-f.jsonl")
+
+    assert all(" ./-f.jsonl " in command for command in json.loads(done.out)["commands"])
+
+
+@pytest.mark.parametrize("text", ["a b", "it's", "\x1b[2J'\\x", "a\nb", "caf\u00e9 \u202e", "\udcff-9", "$HOME `id` !"])
+def test_whatever_is_quoted_is_the_same_for_a_shell(text: str) -> None:
+    line = quoted(text)
+
+    done = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True)
+
+    assert line.isprintable()
+    assert done.stdout == text.encode(errors="surrogateescape")
+
+
+def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> None:
+    loud = "def take_turn(view): raise RuntimeError('\\x1b[2J\\u202e a \\n b \\x9b')\n"
+    mine = bot(tmp_path, "\x1b[2J.py", loud)
+    path = journal(tmp_path, "\x1b[2Jann\n=greedy", f"bob\u202e={mine}", f"cyd\x9b\x7f={mine}")
+
+    words, plain_data = told(path), told(path, "--json")
+
+    assert "bob\ufffd was ejected" in words
+    assert "$'" in words
+    assert plain_data.isascii()
+    assert [one["name"] for one in data(path)] == ["bob\u202e", "cyd\x9b\x7f"]
+
+
+def test_only_the_hand_of_whoever_was_ejected_is_told(tmp_path: Path) -> None:
+    path = kicked(tmp_path, "answers junk", "q")
+    match = read_lawful(path).at(0)
+
+    words, [one] = told(path), data(path)
+
+    assert words.count("    hand  ") == 1
+    assert one["shown"]["hand"] == match.game.pack(match.view(0))["hand"]
+
+
+def test_an_answer_without_end_does_not_flood_a_terminal(tmp_path: Path) -> None:
+    tiles = tuple(Placement("red star", (0, column)) for column in range(10_000))
+    record_of = Journal(tmp_path, players=("./flood.py", "random"))
+    pass_on = title("q").house["dag"].make("", bytes(32))
+    Referee().run(Q(), [lambda view: Place(tiles), pass_on], seed=SEED, record=record_of)
+    assert record_of.path is not None
+
+    words, [one] = told(record_of.path), data(record_of.path)
+
+    assert max(len(line) for line in words.splitlines()) < LONGEST + 100
+    assert len(one["answer"]["tiles"]) == 10_000
+    assert one["commands"][1].partition("  #")[0].endswith(" --at 0 -")
+
+
+def test_very_long_evidence_is_told_in_part(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+    lines = plain(path)
+    for line in lines:
+        if line["type"] == "fact" and line["fact"]["type"] == "ejected":
+            line["evidence"] = "\n".join(f"sigh {number}" for number in range(MOST_LINES + 10))
+    path.write_bytes(sealed(lines))
+
+    words = told(path)
+
+    assert f"sigh {MOST_LINES - 1}\n            and 10 more lines: see --json\n" in words
+    assert data(path)[0]["evidence"].endswith(f"sigh {MOST_LINES + 9}")
+
+
+def test_json_holds_everything(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+
+    [one] = data(path)
+
+    assert list(one) == [*Appeal.__struct_fields__, "text", "commands"]
+    assert (one["game"], one["parameters"]) == ("fish", GAME.parameters())
+    assert (one["fault"], one["moment"], one["clause"]) == ("illegal", "turn", "3.2")
+    assert one["rule"] == clauses("fish")["3.2"]
+    assert one["lawful"] == {"count": 15, "example": {"type": "place", "at": [0, 1]}}
+
+
+def test_no_time_is_too_strange_to_be_told(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+    path.write_bytes(sealed([{**line, "at": 1e300} for line in plain(path)]))
+
+    assert "at a time that no calendar has; it took " in told(path)
+
+
+def test_an_unfinished_match_can_be_asked_about(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:4]))
+
+    assert told(path).startswith("player-2 was ejected ")
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_nothing_is_told_of_a_broken_journal(how: str, tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), how)
+
+    assert refusal(fairplay("why", str(path))).startswith(f"{path}: ")
+
+
+def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
+    path = forged(journal(tmp_path))
+
+    assert refusal(fairplay("why", str(path))).startswith(f"{path}: line 4: this is not lawful: rule 3.3: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"shown": None}, "this is not what the player was shown"),
+        ({"answer": {"type": "place", "at": [0, 1]}}, "this was lawful, and nobody can be ejected for it"),
+        ({"answer": {"type": "place", "at": [0, 0]}}, "this is not how the referee judges it"),
+        ({"fact": {"clause": "3.3"}}, "this is not how the referee judges it"),
+        ({"fact": {"why": "it was rude"}}, "this is not how the referee judges it"),
+    ],
+)
+def test_no_reason_for_an_ejection_can_be_made_up(change: dict[str, Any], why: str, tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, cheat])
+    lines = plain(path)
+    [place] = [at for at, fact in enumerate(read_lawful(path).facts, 1) if isinstance(fact, Ejected)]
+    lines[place] = {**lines[place], **change, "fact": {**lines[place]["fact"], **change.get("fact", {})}}
+    path.write_bytes(sealed(lines))
+
+    assert refusal(fairplay("why", str(path))) == f"{path}: line {place + 1}: {why}"
+
+
+def test_the_script_tells_the_same(tmp_path: Path) -> None:
+    crash = bot(tmp_path, "crash.py", CRASHES)
+    path = journal(tmp_path, "ann=greedy", f"bob={crash}")
+
+    assert script("why", str(path)) == fairplay("why", str(path))

@@ -1,0 +1,242 @@
+"""Try out what a library says of matches, and of every other kind of file."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, Fault, HostFault, Moment
+from fairplay.games.fish import Fish
+from fairplay.games.tsuro import Tsuro
+from fairplay.journal import index, listing
+from fairplay.journal.library import Query, find, look_up
+from fairplay.journal.listing import Listing, Seated, Status
+from fairplay.journal.replay import read
+from tests.journal.journals import plain, sealed
+from tests.journal.libraries import DAY, FISH, NOON, cheating, crashing, cut, fill, games, of_game, play, simple
+
+NARROW = Fish(rows=2, columns=5, fish=1)  # bob wins, ann and cyd come second
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return fill(tmp_path)
+
+
+def test_matches_of_all_games_are_listed_the_newest_first(folder: Path) -> None:
+    found = find(folder)
+
+    assert games(found) == ["q", "tsuro", "fish"]
+    assert [one.status for one in found] == [Status.FINISHED] * 3
+    assert [one.started for one in found] == [NOON + 2 * DAY, NOON + DAY, NOON]
+    assert {f"{one.id}.jsonl" for one in found} == {path.name for path in folder.glob("*.jsonl")}
+
+
+@pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
+def test_a_listing_says_what_the_journal_says(game: str, folder: Path) -> None:
+    path = of_game(folder, game)
+    recorded = read(path)
+    assert recorded.closing is not None
+
+    one = look_up(folder, path.stem)
+
+    assert (one.match, one.game, one.rules) == (path.stem, game, recorded.opening.rules)
+    assert one.parameters == recorded.opening.parameters
+    assert one.facts == len(recorded.entries)
+    assert (one.started, one.last, one.ended) == (
+        recorded.opening.at,
+        recorded.entries[-1].at,
+        recorded.closing.at,
+    )
+    assert [seated.name for seated in one.seats] == list(recorded.opening.names)
+    out = {ejected.seat: ejected for ejected in recorded.closing.result.ejected}
+    for seat, seated in enumerate(one.seats):
+        assert (seated.rank is None) == (seat in out)
+        if seat in out:
+            assert (seated.fault, seated.moment, seated.why) == (out[seat].fault, out[seat].moment, out[seat].why)
+
+
+def test_ties_share_a_rank(tmp_path: Path) -> None:
+    path = play(tmp_path, NARROW, [simple(NARROW)] * 3)
+
+    assert [seated.rank for seated in look_up(tmp_path, path.stem).seats] == [2, 1, 2]
+    assert find(tmp_path, Query(winner="ann")) == []
+
+
+def test_nobody_moves_up_where_the_winner_failed_the_farewell(tmp_path: Path) -> None:
+    path = play(tmp_path, NARROW, [simple(NARROW), crashing(NARROW, Moment.FAREWELL), simple(NARROW)])
+
+    assert [seated.rank for seated in look_up(tmp_path, path.stem).seats] == [2, None, 2]
+    assert find(tmp_path, Query(winner="bob")) == find(tmp_path, Query(winner="ann")) == []
+
+
+def test_the_seed_and_the_evidence_stay_in_the_journal(folder: Path) -> None:
+    find(folder)
+
+    kept = (folder / index.INDEX).read_bytes()
+    assert b"Misbehaving" not in kept
+    assert b"a bad day" not in kept  # what the exception said
+    assert bytes(32).hex().encode() not in kept
+    assert "seed" not in Listing.__struct_fields__
+
+
+def test_of_an_unfinished_match_only_public_parameters_are_told(tmp_path: Path) -> None:
+    given = Tsuro(tiles=tuple(range(35)))
+    with pytest.raises(HostFault, match="the tiles have run out"):
+        play(tmp_path, given, [simple(given)] * 3)
+
+    (one,) = find(tmp_path)
+
+    assert one.status is Status.UNFINISHED
+    assert one.parameters == given.public_parameters() != given.parameters()
+
+
+def no_file(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def link(path: Path) -> None:
+    path.rename(path.parent.parent / "elsewhere")
+    path.symlink_to(path.parent.parent / "elsewhere")
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def hidden(path: Path) -> None:
+    path.rename(path.with_name(f".{path.name}"))
+
+
+def other_ending(path: Path) -> None:
+    path.rename(path.with_suffix(".json"))
+
+
+def escape(path: Path) -> None:
+    path.rename(path.with_name("\x1b[2J.jsonl"))
+
+
+def not_utf_8(path: Path) -> None:
+    path.rename(path.with_name(os.fsdecode(b"\xff.jsonl")))
+
+
+@pytest.mark.parametrize("change", [no_file, link, pipe, hidden, other_ending, escape, not_utf_8])
+def test_what_is_no_file_with_a_proper_name_is_passed_over(change: Callable[[Path], None], tmp_path: Path) -> None:
+    path = play(tmp_path / "games", FISH, [simple(FISH)] * 2)
+    change(path)
+
+    assert find(tmp_path / "games") == []
+
+
+def changed(path: Path, **fields: Any) -> bytes:
+    opening, *rest = plain(path)
+    return sealed([{**opening, **fields}, *rest])
+
+
+@pytest.mark.parametrize(
+    ("make", "status", "why"),
+    [
+        (lambda path: b"", Status.DAMAGED, "the file is empty"),
+        (lambda path: b"hello\n", Status.DAMAGED, "no whole line of a journal"),
+        (lambda path: b"\xff\x00" * 5000, Status.DAMAGED, ""),
+        (lambda path: b'{"type":' + b"[" * 100_000 + b"\n", Status.DAMAGED, "no whole line of a journal"),
+        (lambda path: path.read_bytes().replace(b'"seq":3', b'"seq":4'), Status.DAMAGED, "line 4"),
+        (lambda path: path.read_bytes().replace(b"ann", b"amy"), Status.DAMAGED, "the hash does not fit"),
+        (lambda path: changed(path, rules="999"), Status.UNREADABLE, "played by version 999"),
+        (lambda path: changed(path, format=999), Status.UNREADABLE, "this is format 999"),
+        (lambda path: changed(path, game="chess"), Status.UNREADABLE, "there is no game 'chess'"),
+        (lambda path: changed(path, parameters={"rows": -1}), Status.UNREADABLE, "rows=-1"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(
+    make: Callable[[Path], bytes], status: Status, why: str, tmp_path: Path
+) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path.write_bytes(make(path))
+
+    (one,) = find(tmp_path)
+
+    assert one.status is status
+    assert why in one.reason
+    assert one.facts is None
+
+
+def test_of_a_damaged_match_what_its_opening_says_is_still_told(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2, addresses=("greedy", "random"))
+    path.write_bytes(path.read_bytes().replace(b'"seq":3', b'"seq":4'))
+
+    (one,) = find(tmp_path, Query(status=Status.DAMAGED, game="fish", players=("bob",)))
+
+    assert one.seats == (Seated("ann", "greedy"), Seated("bob", "random"))
+    assert one.started == NOON
+
+
+def test_a_torn_last_line_leaves_a_match_unfinished(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    cut(path, 4)
+    path.write_bytes(path.read_bytes() + b'{"type":"fact","se')
+
+    (one,) = find(tmp_path)
+
+    assert (one.status, one.facts, one.ended) == (Status.UNFINISHED, 3, None)
+
+
+def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
+    cut(path, 4)
+
+    (one,) = find(tmp_path, Query(fault=Fault.ILLEGAL, status=Status.UNFINISHED))
+
+    assert [seated.fault for seated in one.seats] == [Fault.ILLEGAL, None, None]
+
+
+def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
+    lines = plain(path)
+    lines[1]["fact"]["seat"] = 77
+    lines[-1]["result"]["ranking"] = [[-1, 99], [2]]
+    lines[0]["at"] = 1e300
+    path.write_bytes(sealed(lines))
+
+    (one,) = find(tmp_path)
+
+    assert [(seated.rank, seated.fault) for seated in one.seats] == [(None, None), (None, None), (3, None)]
+
+
+def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(listing, "LARGEST", 100)
+        (one,) = find(tmp_path)
+        assert (one.status, one.reason) == (Status.UNREADABLE, "larger than 0 MB")
+
+    assert [one.status for one in find(tmp_path)] == [Status.FINISHED]
+    assert look_up(tmp_path, path.stem).facts == len(read(path).facts)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_file_that_we_may_not_read_is_unreadable(tmp_path: Path) -> None:
+    play(tmp_path, FISH, [simple(FISH)] * 2).chmod(0)
+
+    assert [(one.status, one.reason) for one in find(tmp_path)] == [
+        (Status.UNREADABLE, "cannot be read: Permission denied")
+    ]
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(BadRequest, match="nowhere cannot be read: No such file or directory"):
+        find(tmp_path / "nowhere")
+    with pytest.raises(BadRequest, match="file cannot be read: Not a directory"):
+        find(tmp_path / "file")
+
+
+def test_an_empty_folder_has_no_matches(tmp_path: Path) -> None:
+    assert find(tmp_path) == []

@@ -1,0 +1,291 @@
+"""Try out that a match goes on in its own file, and that only one process does that."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
+from fairplay.journal.lines import Resumed
+from fairplay.journal.replay import read
+from fairplay.journal.scroll import InUse
+from fairplay.journal.verify import verify
+from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
+
+LOCKING = """
+import sys
+from fairplay import Journal
+Journal(".").resume(sys.argv[1])
+print("mine", flush=True)
+sys.stdin.read()
+"""
+
+
+def cut(path: Path, lines: int, torn: bytes = b"") -> Path:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]) + torn)
+    return path
+
+
+def go_on(path: Path, players: list[Any], *observers: Any) -> Any:
+    """Resume a match in its file with these players, one for each seat that is still there."""
+    referee = Referee()
+    for observer in observers:
+        referee.subscribe(observer)
+    with Journal(path.parent) as journal:
+        return referee.resume(journal.resume(path), players, record=journal)
+
+
+@pytest.mark.parametrize("torn", [b"", b"{", b'{"type":"fact","seq":', b"\0\0\0"])
+def test_from_any_fact_the_match_comes_out_the_same(torn: bytes, tmp_path: Path) -> None:
+    path, match = record(tmp_path, [first, first])
+    whole = path.read_bytes()
+    facts = read(path).facts
+
+    for lines in range(1, len(facts) + 2):
+        path.write_bytes(whole)
+        again = go_on(cut(path, lines, torn), [first, first])
+        assert (again, read(path).facts) == (match, facts)
+        assert verify(read(path)) == match
+
+
+def test_a_resumption_is_a_line_with_the_next_epoch(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    cut(path, 5)
+
+    for _ in range(3):
+        with Journal(tmp_path) as journal:
+            journal.resume(path)
+
+    lines = read(path).middle
+    assert [line.epoch for line in lines if isinstance(line, Resumed)] == [2, 3, 4]
+    assert read(path).resumptions == (4, 4, 4)
+    assert [line["seq"] for line in plain(path)] == list(range(8))
+
+
+def test_who_does_not_come_back_is_out_and_the_record_is_lawful(tmp_path: Path) -> None:
+    class Gone:
+        def start(self, *_: Any) -> None:
+            raise ConnectionError
+
+        def take_turn(self, view: Any) -> Any:
+            return first(view)
+
+    path, _ = record(tmp_path, [first, first, first])
+
+    match = go_on(cut(path, 8), [first, Gone(), first])
+
+    assert [(out.seat, out.fault, out.moment) for out in match.ejected] == [(1, Fault.CRASHED, Moment.GREETING)]
+    assert read(path).facts[7] == match.ejected[0]
+    assert verify(read(path)) == match
+
+
+def test_the_ejected_stay_out(tmp_path: Path) -> None:
+    path, match = record(tmp_path, TABLES["one that cheats"]())
+
+    again = go_on(cut(path, 9), [first, first])
+
+    assert again.ejected == match.ejected != ()
+
+
+def test_everybody_is_greeted_again(tmp_path: Path) -> None:
+    watcher, greeted = Watcher(), []
+
+    class Polite:
+        def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+            greeted.append((seat, view))
+
+        def take_turn(self, view: Any) -> Any:
+            return first(view)
+
+    path, _ = record(tmp_path, [first, first])
+    cut(path, 8)
+    stands = read(path).at(None)
+
+    go_on(path, [Polite(), Polite()], watcher)
+
+    assert watcher.events[0] == Started(stands.names, stands.commitment)
+    assert watcher.matches[0] == stands
+    assert sorted(greeted, key=lambda one: one[0]) == [(seat, stands.view(seat)) for seat in (0, 1)]
+
+
+def test_a_branch_of_a_resumed_match_is_lawful_too(tmp_path: Path) -> None:
+    class Gone:
+        def start(self, *_: Any) -> None:
+            raise ConnectionError
+
+        def take_turn(self, view: Any) -> Any:
+            return first(view)
+
+    path, _ = record(tmp_path, [first, first, first])
+    go_on(cut(path, 8), [first, Gone(), first])
+    recorded = read(path)
+
+    for facts in range(len(recorded.facts) + 1):
+        with Journal(tmp_path / "branches") as journal:
+            match = journal.branch(recorded, facts, ("x", "y", "z"))
+            assert (match.names, match.state) == (("x", "y", "z"), recorded.at(facts).state)
+            final = Referee().resume(match, [first] * len(match.seated), record=journal)
+        assert journal.path is not None
+        assert verify(read(journal.path)) == final
+        assert read(journal.path).opening.parent is not None
+
+
+def finished(path: Path) -> None:
+    """Leave it as it is."""
+
+
+def damaged(path: Path) -> None:
+    cut(path, 6)
+    path.write_bytes(path.read_bytes().replace(b'"seat":0', b'"seat":1', 1))
+
+
+def unlawful_but_chained(path: Path) -> None:
+    lines = plain(path)[:6]
+    lines[3]["fact"]["action"] = lines[1]["fact"]["action"]
+    path.write_bytes(sealed(lines))
+
+
+def an_end_that_is_not_torn(path: Path) -> None:
+    cut(path, 6)
+    path.write_bytes(path.read_bytes()[:-1] + b"#")
+
+
+def an_end_that_was_changed_before_a_torn_line(path: Path) -> None:
+    cut(path, 6)
+    path.write_bytes(path.read_bytes()[:-1] + b'#{"type":"fact","seq":6')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (finished, "this match is finished"),
+        (damaged, r"^line 2 \(byte \d+\): the hash does not fit"),
+        (unlawful_but_chained, "line 4: it was the turn|line 4: this is not lawful"),
+        (an_end_that_is_not_torn, r"^line 6 \(byte \d+\): the end of this line was changed"),
+        (an_end_that_was_changed_before_a_torn_line, r"^line 6 \(byte \d+\): the end of this line was changed"),
+        (Path.unlink, "cannot be opened: No such file"),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_left_as_it_is(spoil: Callable[[Path], None], why: str, tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    spoil(path)
+    left = path.read_bytes() if path.exists() else None
+
+    for _ in range(2):  # the lock is let go of, too
+        with pytest.raises(BadRequest, match=why):
+            Journal(tmp_path).resume(path)
+
+    assert (path.read_bytes() if path.exists() else None) == left
+
+
+def test_two_processes_cannot_resume_the_same_match(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    cut(path, 6)
+    command = [sys.executable, "-c", LOCKING, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "mine\n"
+        left = path.read_bytes()
+
+        with pytest.raises(InUse, match="another process is playing this match"):
+            Journal(tmp_path).resume(path)
+
+        assert path.read_bytes() == left
+        other.kill()
+    go_on(path, [first, first])  # a lock does not outlive its process
+    assert read(path).resumptions == (5, 5)
+
+
+def test_of_many_resumers_at_once_one_wins(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    cut(path, 6)
+
+    command = [sys.executable, "-c", LOCKING, str(path)]
+    racers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for _ in range(5)
+    ]
+    said = [racer.stdout.readline() for racer in racers if racer.stdout]
+    for racer in racers:
+        racer.communicate()
+
+    assert sorted(said) == ["", "", "", "", "mine\n"]
+    assert read(path).resumptions == (5,)
+
+
+def test_a_writer_that_was_overtaken_stops_and_writes_nothing(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    cut(path, 6)
+    stale = Journal(tmp_path)
+    stale.resume(path)
+    with path.open("ab") as file:  # as if locks meant nothing on this file system
+        file.write(b"of somebody else\n")
+    left = path.read_bytes()
+
+    with pytest.raises(HostFault, match="another process has written to"):
+        stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+    with pytest.raises(HostFault):
+        stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+
+    assert path.read_bytes() == left
+
+
+def test_a_torn_end_is_gone_before_anything_is_added(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    whole = cut(path, 6).read_bytes()
+    path.write_bytes(whole + b'{"type":"fact","seq":6,"at"')
+
+    with Journal(tmp_path) as journal:
+        journal.resume(path)
+
+    assert path.read_bytes().startswith(whole + b'{"type":"resumed","seq":6,')
+    assert read(path).torn == 0
+
+
+def test_players_and_observers_get_receipts_with_the_result(tmp_path: Path) -> None:
+    heard: dict[int, Receipt] = {}
+
+    class Keeping:
+        def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+            self.seat = seat
+
+        def take_turn(self, view: Any) -> Any:
+            return first(view)
+
+        def end(self, result: Any) -> None:
+            assert result.seed == SEED.hex()
+            heard[self.seat] = result.receipt
+
+    watcher = Watcher()
+    path, _ = record(tmp_path, [Keeping(), Keeping()], watcher)
+
+    recorded = read(path)
+    seq = len(recorded.heads) - 1
+    final = watcher.events[-1].result.receipt  # type: ignore[union-attr]
+    assert final == Receipt(seq, recorded.heads[-1])
+    assert heard == dict.fromkeys((0, 1), Receipt(seq - 1, recorded.heads[-2]))  # the result is not written yet
+    for receipt in (final, heard[0]):
+        verify(recorded, receipt)
+
+
+def test_without_a_record_there_is_no_receipt() -> None:
+    watcher = Watcher()
+    referee = Referee()
+    referee.subscribe(watcher)
+
+    referee.run(GAME, [first, first], seed=SEED)
+
+    assert watcher.events[-1].result.receipt is None  # type: ignore[union-attr]
+
+
+def test_a_journal_that_is_dropped_leaves_no_file_open(tmp_path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    for table in TABLES.values():
+        with Journal(tmp_path) as journal:
+            Referee().run(GAME, table(), seed=SEED, record=journal)
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -1,0 +1,204 @@
+"""Try out when lines are made durable, and that a slow or failing disk is noticed."""
+
+import errno
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Ended, Event, HostFault, Journal, Referee, Sync
+from fairplay.journal.replay import read
+from fairplay.journal.scroll import LAG, Disk, Syncer, created, reopened
+from fairplay.journal.verify import verify
+from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first, record
+
+
+class Noting(Disk):
+    """A disk that notes down what it is asked for, and has a clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.time = 0.0
+        self.fails = False
+
+    def create(self, path: str) -> int:
+        self.calls.append("create")
+        return super().create(path)
+
+    def write(self, file: int, text: bytes) -> int:
+        self.calls.append("write")
+        return super().write(file, text)
+
+    def sync(self, file: int) -> None:
+        self.calls.append("sync")
+        if self.fails:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().sync(file)
+
+    def sync_directory(self, path: str) -> None:
+        self.calls.append(f"sync {Path(path).name}")
+        super().sync_directory(path)
+
+    def clock(self) -> float:
+        return self.time
+
+
+class Telling:
+    """An observer that notes down when it is told."""
+
+    def __init__(self, disk: Noting) -> None:
+        self._disk = disk
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        self._disk.calls.append(type(event).__name__)
+
+
+def calls(directory: Path, sync: Sync) -> list[str]:
+    """What a disk is asked for during a match, and when observers are told."""
+    disk = Noting()
+    record(directory, [first, first], Telling(disk), journal=Journal(directory, sync=sync, disk=disk))
+    return disk.calls
+
+
+def test_always_means_before_anybody_is_told(tmp_path: Path) -> None:
+    asked = calls(tmp_path, Sync.ALWAYS)
+
+    assert asked[:4] == ["create", "write", "sync", f"sync {tmp_path.name}"]
+    assert asked[4:] == ["Started", *["write", "sync", "Acted"] * (asked.count("write") - 2), "write", "sync", "Ended"]
+
+
+def test_off_means_never(tmp_path: Path) -> None:
+    assert set(calls(tmp_path, Sync.OFF)) == {"create", "write", "Started", "Acted", "Ended"}
+
+
+def test_in_batches_the_end_is_durable_before_anybody_is_told(tmp_path: Path) -> None:
+    asked = calls(tmp_path, Sync.BATCH)
+
+    last = len(asked) - 1 - asked[::-1].index("write")
+    assert "sync" in asked[last:]
+    assert asked[-1] == "Ended"
+    assert f"sync {tmp_path.name}" in asked
+
+
+def test_the_names_of_new_directories_are_made_durable_too(tmp_path: Path) -> None:
+    asked = calls(tmp_path / "games" / "today", Sync.ALWAYS)
+
+    assert {f"sync {tmp_path.name}", "sync games", "sync today"} <= set(asked)
+
+
+def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
+    disk = Noting()
+    scroll = created(tmp_path, "file", disk, Sync.BATCH)
+
+    scroll.append(b"one")
+    disk.time += LAG
+    scroll.append(b"two")  # just in time
+    assert "sync" not in disk.calls
+    disk.time += LAG / 10
+    scroll.append(b"three")
+
+    assert disk.calls == ["create", "write", "write", "write", "sync", f"sync {tmp_path.name}"]
+    scroll.append(b"four")
+    disk.time += LAG * 0.9
+    scroll.append(b"five")
+    assert disk.calls.count("sync") == 1
+    scroll.close()
+    assert disk.calls.count("sync") == 2
+
+
+def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
+    synced = threading.Event()
+
+    class Waking(Disk):
+        def sync(self, file: int) -> None:
+            super().sync(file)
+            synced.set()
+
+    def thinking(view: Any) -> Any:
+        synced.clear()
+        assert synced.wait(10), "nothing was synced"
+        return first(view)
+
+    turns = iter([thinking, thinking])
+    journal = Journal(tmp_path, disk=Waking())
+
+    _, match = record(tmp_path, [first, lambda view: next(turns, first)(view)], journal=journal)
+
+    assert match.ejected == ()
+
+
+def test_a_sync_that_failed_in_the_background_stops_the_match_at_the_next_line(tmp_path: Path) -> None:
+    disk = Noting()
+    scroll = created(tmp_path, "file", disk, Sync.BATCH)
+    scroll.append(b"one")
+    disk.fails = True
+    scroll.sync_behind()
+    disk.fails = False
+
+    for _ in range(2):
+        scroll.sync_behind()  # a second try would succeed, and prove nothing
+    with pytest.raises(HostFault, match="cannot be written: Input/output error"):
+        scroll.append(b"two")
+
+    assert disk.calls.count("sync") == 1
+    assert (tmp_path / "file").read_bytes() == b"one"
+
+
+def test_a_sync_that_failed_in_the_background_stops_the_match_at_its_end(tmp_path: Path) -> None:
+    disk = Noting()
+    scroll = created(tmp_path, "file", disk, Sync.BATCH)
+    scroll.append(b"one")
+    disk.fails = True
+    scroll.sync_behind()
+
+    with pytest.raises(HostFault, match="cannot be written: Input/output error"):
+        scroll.close()
+    scroll.close()  # nothing is left to be let go of
+
+
+def test_a_match_whose_end_is_not_durable_did_not_end(tmp_path: Path) -> None:
+    class FailsAtTheEnd(Noting):
+        def write(self, file: int, text: bytes) -> int:
+            self.fails = b'"type":"result"' in text
+            return super().write(file, text)
+
+    for sync in (Sync.ALWAYS, Sync.BATCH):
+        watcher, journal = Watcher(), Journal(tmp_path, sync=sync, disk=FailsAtTheEnd())
+        with pytest.raises(HostFault):
+            record(tmp_path, [first, first], watcher, journal=journal)
+        assert not any(isinstance(event, Ended) for event in watcher.events)
+
+
+def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairplay.journal.scroll.LINGER", 0)
+    before = set(threading.enumerate())
+    record(tmp_path, [first, first])
+
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_one_journal_syncs_one_match_after_another(tmp_path: Path) -> None:
+    journal, before = Journal(tmp_path), threading.active_count()
+
+    for _ in range(3):
+        match = Referee().run(GAME, [first, first], seed=SEED, record=journal)
+        assert journal.path is not None
+        assert verify(read(journal.path)) == match
+    assert threading.active_count() <= before + 1
+
+
+def test_what_another_process_left_is_made_durable_first(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"left by somebody who was killed")
+    disk = Noting()
+
+    reopened(str(tmp_path / "file"), disk, Sync.BATCH).close()
+
+    assert disk.calls == ["sync", f"sync {tmp_path.name}"]
+
+
+def test_nothing_is_synced_where_nothing_is_open() -> None:
+    assert Syncer().round() is False

@@ -1,0 +1,293 @@
+"""Hold the transcript of a seat against what its player really heard."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import (
+    Acted,
+    Answer,
+    Answered,
+    Ejected,
+    End,
+    Event,
+    Failed,
+    Fault,
+    Game,
+    HostFault,
+    Journal,
+    Match,
+    Message,
+    Moment,
+    Referee,
+    Start,
+    TakeTurn,
+    Tell,
+)
+from fairplay.core.chance import derive
+from fairplay.games import title
+from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
+from fairplay.journal.replay import Recorded, read
+from fairplay.journal.transcript import Heard, transcript
+from fairplay.players.address import open_player
+from tests.journal.journals import SEED, TABLES, FailsAt, first, record
+
+Strategy = Callable[[Any], Any]
+
+GAMES: dict[str, tuple[Game[Any, Any, Any], tuple[str, ...]]] = {
+    "fish": (Fish(rows=4, columns=4), ("random", "greedy", "lookahead:1")),
+    "tsuro": (Tsuro(), ("second", "first", "survivor", "random")),
+    "q": (Q(), ("random", "dag", "ldasg")),
+}
+
+
+class Spy:
+    """Plays by a strategy, and keeps all that it hears; a keyboard is hit when it has heard so many messages."""
+
+    def __init__(self, strategy: Strategy, patience: int = 10**6) -> None:
+        self.heard: list[Message] = []
+        self._strategy = strategy
+        self._patience = patience
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        self._hear(Start(seat, names, view))
+
+    def take_turn(self, view: Any) -> Any:
+        self._hear(TakeTurn(view))
+        return self._strategy(view)
+
+    def tell(self, news: Any) -> None:
+        self._hear(Tell(news))
+
+    def end(self, result: Any) -> None:
+        self._hear(End(result))
+
+    def _hear(self, message: Message) -> None:
+        self.heard.append(message)
+        if len(self.heard) > self._patience:
+            raise KeyboardInterrupt
+
+
+class Stops(Journal):
+    """A journal whose host fails as soon as so many facts are written."""
+
+    def __init__(self, directory: Path, facts: int) -> None:
+        super().__init__(directory)
+        self._facts = facts
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
+        super().write(event, message, answer)
+        self._facts -= isinstance(event, Acted | Ejected)
+        if not self._facts:
+            raise HostFault("a power cut")
+
+
+class Rude(Spy):
+    """A spy who fails the farewell."""
+
+    def end(self, result: Any) -> None:
+        super().end(result)
+        raise RuntimeError("a bad loser")
+
+
+def spies(name: str, patience: Sequence[int] = ()) -> list[Spy]:
+    """A spy for each seat, who plays like somebody of the house."""
+    addresses = GAMES[name][1]
+    house: list[Any] = [open_player(one, title(name), derive(SEED, f"seat {n}")) for n, one in enumerate(addresses)]
+    return [Spy(strategy, *patience[seat : seat + 1]) for seat, strategy in enumerate(house)]
+
+
+def begin(name: str, journal: Journal, players: Sequence[Spy]) -> Path:
+    """Play a match as far as it comes."""
+    with journal, suppress(HostFault, KeyboardInterrupt):
+        Referee().run(GAMES[name][0], players, seed=SEED, record=journal)
+    assert journal.path is not None
+    return journal.path
+
+
+def go_on(path: Path, players: Sequence[Spy]) -> None:
+    """Play it on, with whoever was not ejected."""
+    with Journal(path.parent) as journal:
+        match = journal.resume(path)
+        with suppress(KeyboardInterrupt):
+            Referee().resume(match, [players[seat] for seat in sorted(match.seated)], record=journal)
+
+
+def lives(recorded: Recorded, seat: int) -> list[list[Message]]:
+    """What the seat heard, cut where the match was resumed."""
+    found: list[list[Message]] = []
+    for one in transcript(recorded, seat):
+        if isinstance(one.message, Start):
+            found.append([])
+        found[-1].append(one.message)
+    return found
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_seat_heard_exactly_this(name: str, tmp_path: Path) -> None:
+    table = spies(name)
+
+    recorded = read(begin(name, Journal(tmp_path), table))
+
+    for seat, spy in enumerate(table):
+        assert [one.message for one in transcript(recorded, seat)] == spy.heard
+
+
+def test_in_q_there_is_news_among_it(tmp_path: Path) -> None:
+    recorded = read(begin("q", Journal(tmp_path), spies("q")))
+
+    assert any(isinstance(one.message, Tell) for one in transcript(recorded, 1))
+
+
+@pytest.mark.parametrize("facts", [1, 2, 3, 7, 10])
+@pytest.mark.parametrize("name", GAMES)
+def test_where_the_host_failed_everybody_heard_exactly_this_twice(name: str, facts: int, tmp_path: Path) -> None:
+    before, after = spies(name), spies(name)
+
+    path = begin(name, Stops(tmp_path, facts), before)
+    go_on(path, after)
+
+    recorded = read(path)
+    assert recorded.resumptions == (facts,)
+    for seat in range(len(before)):
+        assert lives(recorded, seat) == [spy.heard for spy in (before[seat], after[seat]) if spy.heard]
+
+
+@pytest.mark.parametrize("patience", [1, 2, 3, 6])
+@pytest.mark.parametrize("seat", [0, 1, 2])
+@pytest.mark.parametrize("name", GAMES)
+def test_who_sat_there_after_an_interruption_heard_exactly_this(
+    name: str, seat: int, patience: int, tmp_path: Path
+) -> None:
+    short = [patience if other == seat else 10**6 for other in range(4)]
+    before, between, after = spies(name, short), spies(name, short), spies(name)
+
+    path = begin(name, Journal(tmp_path), before)
+    for table in (between, after):
+        if read(path).closing is None:
+            go_on(path, table)
+
+    recorded = read(path)
+    for other, spy in enumerate(after):
+        *earlier, last = lives(recorded, other)
+        assert not spy.heard or last == spy.heard
+        if earlier:  # what came behind the last fact is not in the record
+            assert earlier[0] == before[other].heard[: len(earlier[0])]
+
+
+def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path: Path) -> None:
+    table = spies("fish")
+    whole = read(begin("fish", Journal(tmp_path), table))
+    (winner, *_), *_ = [sorted(group) for group in whole.at(None).result.ranking]
+    patience = [10**6] * 3
+    patience[winner] = len(table[winner].heard) - 1
+    after = spies("fish")
+
+    path = begin("fish", Journal(tmp_path), spies("fish", patience))
+    go_on(path, after)
+
+    recorded = read(path)
+    for seat, spy in enumerate(after):
+        assert isinstance(spy.heard[-1], End)
+        assert lives(recorded, seat)[-1] == spy.heard
+        assert spy.heard[-1] != table[seat].heard[-1]
+
+
+def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: Path) -> None:
+    table = [Rude(first), Rude(first), Spy(first)]
+
+    recorded = read(begin("fish", Journal(tmp_path), table))
+
+    assert [ejected.moment for ejected in recorded.at(None).ejected] == [Moment.FAREWELL, Moment.FAREWELL]
+    for seat, spy in enumerate(table):
+        assert [one.message for one in transcript(recorded, seat)] == spy.heard
+
+
+def test_a_farewell_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
+    trial = [Rude(first), Rude(first), Rude(first)]
+    order = [ejected.seat for ejected in read(begin("fish", Journal(tmp_path), trial)).at(None).ejected]
+    patience = len(trial[order[1]].heard) - 1
+    before = [Spy(first, patience) if seat == order[1] else Rude(first) for seat in range(3)]
+    after = [Spy(first) for _ in range(3)]
+
+    path = begin("fish", Journal(tmp_path), before)
+    go_on(path, after)
+
+    recorded = read(path)
+    assert [ejected.seat for ejected in recorded.at(None).ejected] == order[:1]
+    for seat, spy in enumerate(after):
+        assert lives(recorded, seat)[-1] == (before[seat] if seat == order[0] else spy).heard
+
+
+def test_turns_and_facts_are_counted(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, TABLES["three of the house"]())
+    recorded = read(path)
+
+    for seat in range(3):
+        turns = [one for one in transcript(recorded, seat) if isinstance(one.message, TakeTurn)]
+
+        assert [one.turn for one in turns] == list(range(1, len(turns) + 1))
+        for one in turns:
+            assert one.message == TakeTurn(recorded.at(one.facts).view(seat))
+            assert one.answer == Answered(getattr(recorded.facts[one.facts], "action", None))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_transcript_ends_where_a_seat_was_ejected(table: str, tmp_path: Path) -> None:
+    path, match = record(tmp_path, TABLES[table]())
+    recorded = read(path)
+
+    for ejected in match.ejected:
+        *_, last = transcript(recorded, ejected.seat)
+
+        assert recorded.facts[last.facts] == ejected
+        match last.answer:
+            case Answered():
+                assert ejected.fault is Fault.ILLEGAL
+            case answer:
+                assert isinstance(answer, Failed)
+                assert (answer.fault, answer.why) == (ejected.fault, ejected.why)
+
+
+def test_who_failed_the_greeting_heard_nothing_else(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, FailsAt(Moment.GREETING), first])
+
+    (only,) = transcript(read(path), 1)
+
+    assert isinstance(only.message, Start)
+    assert isinstance(only.answer, Failed)
+    assert (only.turn, only.facts) == (0, 0)
+
+
+def test_an_unfinished_match_ends_with_a_turn_without_an_answer(tmp_path: Path) -> None:
+    table = spies("fish", [10**6, 4])
+    recorded = read(begin("fish", Journal(tmp_path), table))
+
+    ends = [list(transcript(recorded, seat)) for seat in range(3)]
+
+    assert ends[1][-1] == Heard(table[1].heard[-1], None, 4, 10)
+    assert [one.message for one in ends[1]] == table[1].heard
+    assert all(one.answer is not None for seat in (0, 2) for one in ends[seat])
+
+
+def test_where_the_tiles_ran_out_nobody_was_asked(tmp_path: Path) -> None:
+    game = Tsuro()
+    dealt = game.deal(3, SEED)
+    state = game.unpack_state(game.pack_state(dealt) | {"source": list(dealt.source[:11])})
+    table = spies("tsuro")[:3]
+    journal = Journal(tmp_path)
+    with journal, pytest.raises(HostFault):
+        match = Match(game, state, ("a", "b", "c"))
+        journal.open(match)
+        Referee().resume(match, table, record=journal)
+    assert journal.path is not None
+
+    recorded = read(journal.path)
+
+    for seat, spy in enumerate(table):
+        assert [one.message for one in transcript(recorded, seat)] == spy.heard
