@@ -3,13 +3,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test check bench goldens tables lock clean
+.PHONY: help setup demo test check bench reliability guards goldens tables lock clean
 
 help:
 	@echo "make demo      play and show a game of Fish; leaves a journal and a picture in demo/"
 	@echo "make test      run all tests"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
+	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
+	@echo "make guards    show that every meter of reliability catches a planted bug"
 	@echo "make goldens   write the golden playthroughs anew; review the difference"
 	@echo "make tables    write the tables of files in the READMEs anew"
 	@echo "make lock      work out requirements/ anew (needs uv)"
@@ -45,6 +47,12 @@ check: setup
 
 bench: setup
 	@$(BIN)/python benchmarks/run.py
+
+reliability: setup
+	@$(BIN)/python -m tests.reliability
+
+guards: setup
+	@$(BIN)/python -m tests.reliability --guards
 
 goldens: setup
 	@$(BIN)/python -m tests.records.goldens

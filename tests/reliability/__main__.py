@@ -1,0 +1,95 @@
+"""Run the meters of reliability at full size, or with --guards show that each turns red when a bug is planted."""
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+from fairplay.core.chance import seed_from
+from tests.reliability.meters import METERS, measured
+from tests.reliability.readings import Reading
+
+AT_ONCE = 2  # processes
+
+Job = tuple[str, range, str]  # a meter, some of its numbers, the bug that is planted
+Row = tuple[str, ...]
+
+
+def main() -> None:
+    """Show a table; the exit code is 1 if anything is not as it should be."""
+    parser = argparse.ArgumentParser(prog="python -m tests.reliability", description=__doc__)
+    parser.add_argument("meters", nargs="*", metavar="METER", help=f"only these: {', '.join(METERS)}")
+    parser.add_argument("--guards", action="store_true", help="plant a bug into each, at a small size")
+    parser.add_argument("--seed", default="reliability", help="any text; the same seed tries the same")
+    chosen = parser.parse_args()
+    unknown = set(chosen.meters) - set(METERS)
+    if unknown:
+        parser.error(f"there is no meter {', '.join(sorted(unknown))}; there is {', '.join(METERS)}")
+    names, since = chosen.meters or list(METERS), time.monotonic()
+    bad = guards(names, seed_from(chosen.seed)) if chosen.guards else all_of(names, seed_from(chosen.seed))
+    print(f"\n{time.monotonic() - since:.0f} s with {AT_ONCE} processes")
+    sys.exit(bad)
+
+
+def all_of(names: Sequence[str], seed: bytes) -> bool:
+    """Take the readings at full size; is any of them bad?"""
+    jobs = [
+        (name, METERS[name].full[part :: METERS[name].parts], "")
+        for name in names
+        for part in range(METERS[name].parts)
+    ]
+    readings, seconds = dict.fromkeys(names, Reading()), dict.fromkeys(names, 0.0)
+    for (name, _, _), reading, took in results(jobs, seed):
+        readings[name] += reading
+        seconds[name] += took
+    rows = [
+        (name, f"{reading.tried:,} {METERS[name].unit}", str(reading.failed), f"{seconds[name]:.0f} s")
+        for name, reading in readings.items()
+    ]
+    show(("meter", "tried", "failed", "work"), rows)
+    for name, reading in readings.items():
+        for failure in reading.failures:
+            print(f"{name}: {failure}")
+    few = [name for name, reading in readings.items() if reading.tried < METERS[name].least]
+    for name in few:
+        print(f"{name}: too few were tried; {METERS[name].least:,} are the least")
+    return bool(few) or any(reading.failed for reading in readings.values())
+
+
+def guards(names: Sequence[str], seed: bytes) -> bool:
+    """Take readings at a small size, without and with each bug; is any not as it should be?"""
+    jobs = [(name, METERS[name].small, bug) for name in names for bug in ("", *(bug.name for bug in METERS[name].bugs))]
+    found = {(name, bug): reading for (name, _, bug), reading, _ in results(jobs, seed)}
+    rows = [
+        (name, bug or "none", f"{found[name, bug].failed} of {found[name, bug].tried:,} {METERS[name].unit}")
+        for name, _, bug in jobs
+    ]
+    show(("meter", "planted bug", "caught"), rows)
+    for name, _, bug in jobs:
+        for failure in found[name, bug].failures if not bug else ():
+            print(f"{name}: {failure}")
+    return any(bool(reading.failed) != bool(bug) for (_, bug), reading in found.items())
+
+
+def results(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float]]:
+    """What the jobs come to, in their order; two of them are done at once."""
+    with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(measured, name, numbers, seed, bug): name for name, numbers, bug in jobs}
+        for done, future in enumerate(as_completed(futures), 1):
+            print(
+                f"{done} of {len(jobs)} parts: {futures[future]}, {future.result()[0].failed} failed", file=sys.stderr
+            )
+        return [(job, *future.result()) for job, future in zip(jobs, futures, strict=True)]
+
+
+def show(head: Row, rows: Sequence[Row]) -> None:
+    """Print a table."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    for row in (head, tuple("-" * width for width in widths), *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    main()

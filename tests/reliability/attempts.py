@@ -1,0 +1,300 @@
+"""Play a match as one process does: begin it or go on with it, and perhaps come to a sudden end at some step."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result
+from fairplay.core.game import Seat
+from fairplay.core.messages import Answer, Message
+from fairplay.core.roles import Observer
+from fairplay.journal.lines import Opening
+from fairplay.journal.record import Journal
+from fairplay.journal.replay import Recorded, read
+from fairplay.journal.scroll import Disk, Sync, Syncer
+from fairplay.journal.unfinished import unfinished
+from fairplay.journal.verify import verify
+from fairplay.referee import referee as conversation
+from fairplay.referee.host import Referee
+from tests.reliability.tables import AnyMatch, Table
+
+At = Callable[[str], None]  # is called with the name of each step
+TEARS: dict[str, Callable[[int], int]] = {  # how many bytes of a line are written when the process ends
+    "torn at the start": lambda size: 1,
+    "torn in the middle": lambda size: size // 2,
+    "torn at the end": lambda size: size - 1,
+}
+BEGINNING = 1_700_000_000  # by a wall clock that makes all journals of the same length
+STEPS = ("asked", "answered", "judged", "applied", *TEARS, "written", "told one", "told all")
+
+
+class Crash(KeyboardInterrupt):
+    """The process ends here: the only kind of exception that neither a channel nor the gallery stops."""
+
+
+class Fuse:
+    """Ends the process when it comes to a step for the n-th time; counts all steps."""
+
+    def __init__(self, step: str = "", count: int = 0) -> None:
+        self.passed: Counter[str] = Counter()
+        self._end = (step, count)
+
+    def __call__(self, step: str) -> None:
+        self.passed[step] += 1
+        if (step, self.passed[step]) == self._end:
+            raise Crash(step)
+
+
+class Handles(Disk):
+    """A disk that can be let go of as when a process ends: nothing is synced, and no lock is left."""
+
+    def __init__(self) -> None:
+        self.files: dict[int, str] = {}  # those that are open
+
+    def create(self, path: str) -> int:
+        file = super().create(path)
+        self.files[file] = path
+        return file
+
+    def open(self, path: str) -> int:
+        file = super().open(path)
+        self.files[file] = path
+        return file
+
+    def close(self, file: int) -> None:
+        del self.files[file]
+        super().close(file)
+
+    def drop(self) -> None:
+        """The process has ended."""
+        for file in tuple(self.files):
+            del self.files[file]
+            os.close(file)
+
+
+class Tearing(Handles):
+    """A disk on which the process may end in the middle of a line."""
+
+    def __init__(self, at: At) -> None:
+        super().__init__()
+        self._at = at
+
+    def write(self, file: int, text: bytes) -> int:
+        for step, part in TEARS.items():
+            try:
+                self._at(step)
+            except Crash:
+                super().write(file, text[: part(len(text))])
+                raise
+        return super().write(file, text)
+
+
+class Witness:
+    """An observer that keeps what it heard, and then takes a step."""
+
+    def __init__(self, at: At, step: str) -> None:
+        self.facts: list[Fact] = []
+        self.result: Result | None = None
+        self._at = at
+        self._step = step
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        match event:
+            case Acted() | Ejected():
+                self.facts.append(event)
+            case Ended(result):
+                self.result = result
+        self._at(self._step)
+
+
+class Wired:
+    """A player between two steps; what it was last shown is kept for all at the table."""
+
+    def __init__(self, player: Any, seat: Seat, at: At, shown: list[tuple[Seat, str, Any]]) -> None:
+        self._player = player
+        self._seat = seat
+        self._at = at
+        self._shown = shown
+
+    def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> Any:
+        return self._pass_on("start", view, seat, names, view)
+
+    def take_turn(self, view: Any) -> Any:
+        return self._pass_on("take_turn", view, view)
+
+    def tell(self, news: Any) -> Any:
+        return self._pass_on("tell", news, news)
+
+    def end(self, result: Result) -> Any:
+        return self._pass_on("end", result, result)
+
+    def _pass_on(self, method: str, content: Any, *arguments: Any) -> Any:
+        self._shown[:] = [(self._seat, method, content)]
+        self._at("asked")
+        try:
+            return getattr(self._player, method)(*arguments)
+        finally:
+            self._at("answered")  # also by raising
+
+
+class Stepping(Journal):
+    """A journal between two steps."""
+
+    at: At
+
+    def open(self, match: AnyMatch) -> None:
+        self.at("applied")
+        super().open(match)
+        self.at("written")
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
+        self.at("applied")
+        super().write(event, message, answer)
+        self.at("written")
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """What one process did, and what it had told when it ended."""
+
+    known: int  # facts that were in the journal before
+    told: tuple[Fact, ...]  # to at least one observer
+    shown: tuple[Seat, str, Any] | None  # to a player, most recently: its seat, in which call, what
+    result: Result | None  # as it was told to at least one observer
+    final: AnyMatch | None  # None: the process came to a sudden end
+    fault: HostFault | None  # what it came to an end by, if it was not a crash
+
+
+def attempt(
+    table: Table,
+    seed: bytes,
+    directory: Path,
+    at: At,
+    disk: Handles | None = None,
+    sync: Sync = Sync.OFF,
+    syncer: Syncer | None = None,
+    observers: Sequence[Observer] = (),
+) -> Attempt:
+    """Do what the command does: go on with the unfinished match if it is there, or else begin it."""
+    disk = disk or Tearing(at)
+    ticks = count(BEGINNING)
+    journal = Stepping(directory, sync=sync, disk=disk, clock=lambda: 0.0, now=lambda: next(ticks) + 0.5)
+    journal.at = at
+    if syncer is not None:
+        journal._syncer = syncer
+    referee, known, shown = Referee(), 0, list[tuple[Seat, str, Any]]()
+    witnesses = [Witness(at, "told one"), Witness(at, "told all")]
+    for observer in (*witnesses, *observers):
+        referee.subscribe(observer)
+    final, fault = None, None
+    try:
+        paths = unfinished(directory, lambda opening: is_of(opening, table, seed))
+        if paths:
+            known = len(facts_in(paths[0].read_bytes()))
+            match = journal.resume(paths[0])
+        else:
+            match = table.begin(seed)
+            journal.open(match)
+        players = [Wired(table.player(seat, seed), seat, at, shown) for seat in sorted(match.seated)]
+        with stepping_judge(at):
+            final = referee.resume(match, players, record=journal)
+    except Crash:
+        pass
+    except HostFault as error:
+        fault = error
+        with suppress(HostFault):
+            journal.close()
+    disk.drop()
+    heard = witnesses[0]
+    return Attempt(known, tuple(heard.facts), shown[0] if shown else None, heard.result, final, fault)
+
+
+def is_of(opening: Opening, table: Table, seed: bytes) -> bool:
+    """Is this the opening of that match?"""
+    dealt = None if table.pile is not None else seed.hex()
+    return (opening.game, opening.names, opening.seed, opening.parent) == (table.game, table.names, dealt, None)
+
+
+def stepping_judge(at: At) -> Any:
+    """Take a step after every judgement."""
+
+    def then_step(judge: Callable[..., Any]) -> Callable[..., Any]:
+        def judged(*arguments: Any) -> Any:
+            fact = judge(*arguments)
+            at("judged")
+            return fact
+
+        return judged
+
+    return patch.multiple(
+        conversation,
+        judge=then_step(conversation.judge),
+        judge_acknowledgement=then_step(conversation.judge_acknowledgement),
+    )
+
+
+def interrupted(table: Table, seed: bytes, directory: Path, fuses: Sequence[Fuse]) -> Path:
+    """The journal of a finished match, which was interrupted and resumed wherever a fuse ended the process."""
+    for fuse in (*fuses, Fuse()):
+        attempt(table, seed, directory, fuse)
+        finished = [path for path in begun(directory) if is_finished(path)]
+        if finished:
+            break
+    return finished[0]
+
+
+# What is in the files, found out from their bytes alone.
+
+
+def begun(directory: Path) -> list[Path]:
+    """The journals with a whole opening."""
+    return sorted(path for path in directory.glob("*.jsonl") if b"\n" in path.read_bytes())
+
+
+def whole_lines(text: bytes) -> list[Any]:
+    """What the lines say that have an end."""
+    return [json.loads(line) for line in text.split(b"\n")[:-1]]
+
+
+def facts_in(text: bytes) -> list[Any]:
+    """The facts as plain JSON."""
+    return [line["fact"] for line in whole_lines(text) if line["type"] == "fact"]
+
+
+def is_finished(path: Path) -> bool:
+    """Is the last whole line the result?"""
+    lines = whole_lines(path.read_bytes())
+    return bool(lines) and lines[-1]["type"] == "result"
+
+
+def as_plain(value: Any) -> Any:
+    """A fact as it stands in a file."""
+    return json.loads(msgspec.json.encode(value))
+
+
+# What has to hold.
+
+
+def is_kept(told: Sequence[Fact], known: int, text: bytes) -> bool:
+    """Is what was told since so many facts in the file, in that order?"""
+    there = facts_in(text)
+    return there[known : known + len(told)] == [as_plain(fact) for fact in told]
+
+
+def difference(path: Path, facts: Sequence[Fact], result: Result, told: Result | None) -> str:
+    """In what a finished journal is not that of a match without any interruption; nothing if it is."""
+    recorded: Recorded = read(path)
+    if recorded.facts != tuple(facts):
+        return f"{len(recorded.facts)} facts are not those {len(facts)} that happen without an interruption"
+    if recorded.closing is None or recorded.closing.result != result:
+        return "the result is not the one without an interruption"
+    final = verify(recorded, None if told is None else told.receipt)
+    return "" if final.result == result else "verification ends with another result"

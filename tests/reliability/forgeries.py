@@ -1,0 +1,172 @@
+"""Forge journals in every way: as somebody who leaves the chain as it is, and as somebody who makes it anew."""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import Lots, derive
+from fairplay.games import title
+from fairplay.journal.record import Journal
+from fairplay.journal.scroll import Sync
+from fairplay.players.address import open_player
+from fairplay.referee.host import Referee
+from tests.reliability.attempts import Fuse, interrupted, whole_lines
+from tests.reliability.tables import Table
+
+Lines = list[dict[str, Any]]
+Forgery = Callable[[Lines, Lines, Lots], Lines]  # from the lines of a journal, and of another match at the same table
+
+RESTAMPED = 3600.0  # seconds
+
+
+# The eight kinds of tampering. Lines are changed as copies.
+
+
+def edit(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Change one value of one line, whatever it is."""
+    place = lots.below(len(lines))
+    body = {key: value for key, value in lines[place].items() if key != "hash"}
+    return [*lines[:place], {**changed(body, lots), "hash": lines[place]["hash"]}, *lines[place + 1 :]]
+
+
+def delete(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Drop a line."""
+    place = lots.below(len(lines))
+    return lines[:place] + lines[place + 1 :]
+
+
+def insert(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Put in a line that stands somewhere else, or that the match was resumed."""
+    place, epochs = 1 + lots.below(len(lines)), sum(line["type"] == "resumed" for line in lines)
+    mark = {"type": "resumed", "seq": place, "at": lines[0]["at"], "fairplay": lines[0]["fairplay"]}
+    fresh = {**mark, "epoch": epochs + 2, "hash": lines[0]["hash"]}
+    return [*lines[:place], (fresh, any_of(lines, lots), any_of(other, lots))[lots.below(3)], *lines[place:]]
+
+
+def swap(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Let two lines change places."""
+    one, two = lots.sample(len(lines), 2)
+    swapped = list(lines)
+    swapped[one], swapped[two] = lines[two], lines[one]
+    return swapped
+
+
+def splice(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Put lines of another match in the place of some, or of all that follow."""
+    start, size = 1 + lots.below(min(len(lines), len(other)) - 1), 1 + lots.below(3)
+    return lines[:start] + (other[start:] if lots.below(2) else other[start : start + size] + lines[start + size :])
+
+
+def truncate(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Keep the first lines only."""
+    return lines[: 1 + lots.below(len(lines) - 1)]
+
+
+def restamp(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Say that everything from some line on happened at another time."""
+    place = lots.below(len(lines))
+    return lines[:place] + [{**line, "at": line["at"] + RESTAMPED} for line in lines[place:]]
+
+
+def duplicate(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Let a line stand there twice."""
+    place = lots.below(len(lines))
+    return [*lines[: place + 1], *lines[place:]]
+
+
+KINDS: tuple[Forgery, ...] = (edit, delete, insert, swap, splice, truncate, restamp, duplicate)
+
+
+# Forgers who keep everything lawful, so that only a receipt gives them away.
+
+
+def another_match(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Put another match of the same players in its place, under the same id."""
+    return [{**other[0], "match": lines[0]["match"]}, *other[1:]]
+
+
+def other_names(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Say that others have played."""
+    names = lines[0]["names"]
+    return [{**lines[0], "names": [*names[1:], names[0]]}, *lines[1:]]
+
+
+def another_time(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Say that all of it happened earlier."""
+    return [{**line, "at": line["at"] - RESTAMPED} for line in lines]
+
+
+def no_interruptions(lines: Lines, other: Lines, lots: Lots) -> Lines:
+    """Say that nothing was ever interrupted, and who wrote it."""
+    return [line for line in lines if line["type"] != "resumed"]
+
+
+LAWFUL: tuple[Forgery, ...] = (another_match, other_names, another_time, no_interruptions)
+
+
+def finished_otherwise(lines: Lines, lots: Lots) -> Lines:
+    """Keep the first lines, and let others finish the match lawfully, as if it had never been interrupted."""
+    kept = lines[: 1 + lots.below(len(lines) - 1)]
+    with TemporaryDirectory() as directory:
+        path, journal = Path(directory) / "forged.jsonl", Journal(directory, sync=Sync.OFF)
+        path.write_bytes(chain_left(kept))
+        match = journal.resume(path)
+        shelf, key = title(match.game.name), derive(bytes(32), str(lots.below(2**32)))
+        players = [open_player("random", shelf, derive(key, str(seat))) for seat in sorted(match.seated)]
+        if match.game.name == "q":
+            players = [lambda view: {"type": "pass"} for _ in players]
+        Referee().resume(match, players, record=journal)
+        forged = whole_lines(path.read_bytes())
+    return [line for line in forged if line["type"] != "resumed"]
+
+
+# The two ways to write a forgery down.
+
+
+def chain_left(lines: Sequence[Any]) -> bytes:
+    """Every line with the hash that it has."""
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+def chain_anew(lines: Sequence[Any]) -> bytes:
+    """Every line with its number and with the hash that docs/journal.md asks for."""
+    text, before, match = b"", "0" * 64, lines[0].get("match", "")
+    for seq, line in enumerate(lines):
+        body = msgspec.json.encode({**line, "seq": seq, "hash": ""}).removesuffix(b',"hash":""}')
+        before = sha256(f"{before}{match}".encode() + body).hexdigest()
+        text += body + f',"hash":"{before}"}}\n'.encode()
+    return text
+
+
+def other_match(table: Table, seed: bytes) -> Lines:
+    """The lines of another match at the same table."""
+    with TemporaryDirectory() as directory:
+        return whole_lines(interrupted(table, derive(seed, "another"), Path(directory), [Fuse()]).read_bytes())
+
+
+def any_of(lines: Lines, lots: Lots) -> dict[str, Any]:
+    """One of the lines behind the opening."""
+    return lines[1 + lots.below(len(lines) - 1)]
+
+
+def changed(value: Any, lots: Lots) -> Any:
+    """Plain JSON with one detail changed."""
+    match value:
+        case dict() if value:
+            key = list(value)[lots.below(len(value))]
+            return {**value, key: changed(value[key], lots)}
+        case list() if value:
+            place = lots.below(len(value))
+            return [*value[:place], changed(value[place], lots), *value[place + 1 :]]
+        case bool() | None:
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return value[:-1] + ("0" if value[-1:] != "0" else "1")
+        case _:
+            return [value]

@@ -1,0 +1,55 @@
+"""Pretend to be a disk of which only what was synced survives a power cut."""
+
+import os
+from pathlib import Path
+
+from fairplay.journal.scroll import Scroll, Sync, Syncer
+from tests.reliability.attempts import Handles
+
+
+class Forgetting(Handles):
+    """A disk that knows what would be left of its files: their contents when they were last synced.
+
+    A file whose name was not synced with its directory would not be there at all.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.durable: dict[str, bytes] = {}  # by path: what was synced of each file
+        self.named: set[str] = set()  # the files that a directory durably holds
+
+    def create(self, path: str) -> int:
+        file = super().create(path)
+        self.durable[path] = b""
+        return file
+
+    def sync(self, file: int) -> None:
+        self.durable[self.files[file]] = self.content(file)
+
+    def sync_directory(self, path: str) -> None:
+        self.named |= {known for known in self.durable if Path(known).parent == Path(path)}
+
+    def content(self, file: int) -> bytes:
+        """All that is in an open file, durable or not."""
+        return os.pread(file, os.fstat(file).st_size, 0)
+
+    def surviving(self) -> dict[str, bytes]:
+        """What a power cut would leave, by path."""
+        return {path: text for path, text in self.durable.items() if path in self.named}
+
+    def cut_power(self) -> None:
+        """Let only that be there."""
+        self.drop()
+        surviving = self.surviving()
+        for path in self.durable:
+            Path(path).unlink(missing_ok=True)
+        for path, text in surviving.items():
+            Path(path).write_bytes(text)
+        self.durable = surviving
+
+
+class ByHand(Syncer):
+    """A syncer without a thread: its rounds are made when the test wants them."""
+
+    def watch(self, scroll: Scroll | None) -> None:
+        self._scroll = scroll if scroll is not None and scroll.mode is Sync.BATCH else None

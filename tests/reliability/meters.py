@@ -1,0 +1,32 @@
+"""List the meters, and take a reading: of all of a meter or of a part, with or without a planted bug."""
+
+import time
+from contextlib import nullcontext
+
+from tests.reliability.clean import CLEAN
+from tests.reliability.crashes import CRASHES
+from tests.reliability.cuts import CUTS
+from tests.reliability.disks import DISKS
+from tests.reliability.kills import KILLS
+from tests.reliability.power import POWER
+from tests.reliability.readings import Meter, Reading
+from tests.reliability.tampering import TAMPERING
+
+METERS: dict[str, Meter] = {  # what takes longest comes first, for those who share the work
+    "kills": KILLS,
+    "cuts": CUTS,
+    "disks": DISKS,
+    "tampering": TAMPERING,
+    "crashes": CRASHES,
+    "power": POWER,
+    "clean": CLEAN,
+}
+
+
+def measured(name: str, numbers: range, seed: bytes, bug: str = "") -> tuple[Reading, float]:
+    """What a meter shows for these numbers, and how many seconds that took; the bug is one of its own."""
+    meter, since = METERS[name], time.monotonic()
+    planted = next((known.plant() for known in meter.bugs if known.name == bug), nullcontext())
+    with planted:
+        reading = meter.measure(numbers, seed)
+    return reading, time.monotonic() - since

@@ -1,0 +1,40 @@
+"""Try out that every meter is green on the code as it is, and red with a bug in it."""
+
+import pytest
+
+from fairplay.core.chance import seed_from
+from tests.reliability.meters import METERS, measured
+from tests.reliability.readings import Reading, reading
+
+SEED = seed_from("reliability")
+BUGS = [(name, bug.name) for name, meter in METERS.items() for bug in meter.bugs]
+
+
+@pytest.mark.parametrize("name", METERS)
+def test_a_meter_is_green(name: str) -> None:
+    shown, _ = measured(name, METERS[name].small, SEED)
+
+    assert (shown.failed, shown.failures) == (0, ())
+    assert shown.tried > 0
+
+
+@pytest.mark.parametrize(("name", "bug"), BUGS, ids=[f"{name}: {bug}" for name, bug in BUGS])
+def test_a_planted_bug_turns_its_meter_red(name: str, bug: str) -> None:
+    shown, _ = measured(name, METERS[name].small, SEED, bug)
+
+    assert 0 < shown.failed <= shown.tried
+    assert shown.failures
+
+
+def test_every_meter_has_a_bug_to_catch() -> None:
+    assert all(meter.bugs for meter in METERS.values())
+
+
+def test_a_reading_counts_what_failed_and_tells_the_first_few() -> None:
+    shown = reading(["", "one", "", "two", "three", "four"])
+
+    assert shown == Reading(6, 4, ("one", "two", "three"))
+
+
+def test_readings_add_up() -> None:
+    assert Reading(3, 1, ("one",)) + Reading(2, 1, ("two",)) == Reading(5, 2, ("one", "two"))
