@@ -172,7 +172,7 @@ def keeping_lines_back() -> Any:
 KILLS = Meter(
     "kills",
     kills,
-    full=range(7 * len(MATCHES)),
+    full=range(6 * len(MATCHES)),
     least=100,
     small=range(2),
     bugs=(Bug("keeps a few lines back", keeping_lines_back),),

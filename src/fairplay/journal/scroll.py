@@ -126,7 +126,8 @@ class Scroll:
     def sync_behind(self) -> None:
         """The same for the thread in the background: if it fails, whoever appends next is told."""
         with self._syncing:
-            target, since = self._size, self._disk.clock()
+            since = self._disk.clock()
+            target = self._size  # read after the clock: what is not in it is younger than `since`
             done = self._durable == target and not self.unnamed
             if done or self.mode is Sync.OFF or self._file < 0 or self._failure is not None:
                 return
@@ -241,8 +242,12 @@ def reopened(path: str, disk: Disk, sync: Sync) -> Scroll:
     """
     try:
         file = disk.open(path)
-    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
-        raise BadRequest(f"{path} cannot be opened: {getattr(error, 'strerror', error)}") from None
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+        raise BadRequest(f"{path} cannot be opened: {error.strerror}") from None
+    except ValueError as error:  # no file can be called like that
+        raise BadRequest(f"{path} cannot be opened: {error}") from None
+    except OSError as error:
+        raise HostFault(f"the journal {path} cannot be opened: {error.strerror}") from error
     scroll = locked(path, file, disk, sync)
     scroll.unnamed = [str(Path(path).parent)]
     scroll.sync()
