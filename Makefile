@@ -12,7 +12,7 @@ help:
 	@echo "make bench     measure, and show a table"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
-	@echo "make goldens   write the golden playthroughs anew; review the difference"
+	@echo "make goldens   write the golden playthroughs and the protocol's transcript and schema anew; review the difference"
 	@echo "make tables    write the tables of files in the READMEs anew"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
@@ -23,6 +23,8 @@ setup: .venv/ready
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairplay needs Python 3.11 or later")'
 	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq python3-venv; fi
+	@if ! command -v bwrap >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing bubblewrap, for the sandbox of programs"; apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; fi
 	@echo "setting up .venv"
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
@@ -47,6 +49,7 @@ check: setup
 
 bench: setup
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/distances.py
 
 reliability: setup
 	@$(BIN)/python -m tests.reliability
@@ -56,6 +59,8 @@ guards: setup
 
 goldens: setup
 	@$(BIN)/python -m tests.records.goldens
+	@$(BIN)/python -m tools.schema
+	@$(BIN)/python -m tests.examples.transcript
 
 tables: setup
 	@$(BIN)/python -m tools.tables

@@ -64,6 +64,8 @@ def purpose(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    if path.suffix in (".c", ".js"):
+        return text.partition("\n")[0].lstrip("/* ")
     if path.suffix == ".md":
         return text.partition("\n")[0].lstrip("# ")
     return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"

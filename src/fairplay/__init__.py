@@ -2,7 +2,7 @@
 
 The layout of the package; imports go downwards only:
 
-    cli         the command: one file per verb
+    cli         the command                  bot         a program that plays
     harness     the course's x-programs: one file per game
     testing     for authors of games and players
     observers   watching: none can disturb a match
@@ -13,16 +13,16 @@ The layout of the package; imports go downwards only:
     core        the vocabulary: values and interfaces
 """
 
-__version__ = "0.1.0"
-
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
+from fairplay.core.version import VERSION as __version__
 from fairplay.journal.record import Journal
 from fairplay.journal.scroll import Sync
+from fairplay.players.serve import serve_player
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
 from fairplay.referee.local import Local
@@ -67,7 +67,9 @@ __all__ = [
     "Sync",
     "TakeTurn",
     "Tell",
+    "__version__",
     "conversation",
     "play",
     "play_async",
+    "serve_player",
 ]

@@ -6,15 +6,19 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
+
+import pytest
 
 from fairplay.cli.main import main
 from tests.journal.journals import plain, sealed
 
 SCRIPT = Path(sys.executable).parent / "fairplay"
 SMALL = ("--set", "rows=4", "--set", "columns=4")
+NUMBERS = count(1)
 
 GOOD = """
 from fairplay.games.fish import Fish
@@ -49,6 +53,14 @@ def script(*arguments: str, environment: Mapping[str, str] | None = None, **opti
     env = {**os.environ, **(environment or {})}
     done = subprocess.run([SCRIPT, *arguments], text=True, env=env, check=False, **streams)
     return Done(done.returncode, done.stdout or "", done.stderr or "")
+
+
+def in_process(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a player in this process, in a module whose name nobody else has."""
+    name = f"player_{next(NUMBERS)}"
+    (directory / f"{name}.py").write_text(f"{source}\n")
+    monkeypatch.syspath_prepend(directory)
+    return f"py:{name}:{'Player' if 'class Player' in source else 'take_turn'}"
 
 
 def refusal(done: Done, code: int = 2) -> str:

@@ -11,7 +11,8 @@ from fairplay.games.fish.draw import text
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.journal.replay import read
 from fairplay.journal.transcript import transcript
-from tests.cli.command import BROKEN, GOOD, complaint, fairplay, journal, refusal, script, spoil
+from tests.cli.command import BROKEN, GOOD, complaint, fairplay, in_process, journal, refusal, script, spoil
+from tests.cli.test_play import NO_PLAYERS
 from tests.journal.journals import GAME, crash, first
 
 TABLES = {
@@ -26,6 +27,14 @@ THIRD = {
     "a crash": "raise RuntimeError('a bad day')",
     "an exit": "import sys; sys.exit(3)",
     "nonsense": "return 'junk'",
+}
+
+# What is said of it in this process, and in a record of a program.
+REASONS = {
+    "an illegal action": ("rule 3.2: there is no tile at [99, 99]", "rule 3.2: there is no tile at [99, 99]"),
+    "a crash": ("raised RuntimeError", "the program ended with exit code 1"),
+    "an exit": ("raised SystemExit", "the program ended with exit code 3"),
+    "nonsense": ("the answer is not an action of this game", "the answer is not an action of this game"),
 }
 
 COUNTS = """
@@ -66,7 +75,7 @@ class Player:
         return self.strategy(view)
 
     def tell(self, news):
-        hear("tell", news)
+        hear("tell", {news})
 
     def end(self, result):
         hear("end", result.ranking, result.seed, result.receipt)
@@ -84,8 +93,8 @@ class Player:
 """
 
 
-def recorded_match(directory: Path, game: str, *players: str, seed: str = "3") -> Path:
-    done = fairplay("play", game, *players, "--seed", seed, "--journal", str(directory))
+def recorded_match(directory: Path, game: str, *players: str, sandbox: str = "auto") -> Path:
+    done = fairplay("play", game, *players, "--seed", "3", "--sandbox", sandbox, "--journal", str(directory))
     assert done.code == 0, done
     (path,) = directory.glob("*.jsonl")
     return path
@@ -97,8 +106,8 @@ def bot(directory: Path, source: str, name: str = "bot.py") -> str:
     return str(path)
 
 
-def spy(directory: Path, game: str, house: str, log: Path, trick: str = "pass") -> str:
-    return bot(directory, SPY.format(log=str(log), game=game, house=house, trick=trick), f"{log.stem}.py")
+def spy(game: str, house: str, log: Path, trick: str = "pass", *, news: str = "news") -> str:
+    return SPY.format(log=str(log), game=game, house=house, trick=trick, news=news)
 
 
 def turns_of(path: Path, seat: int) -> int:
@@ -147,7 +156,8 @@ def test_a_player_with_a_memory_fails_again_where_it_failed(what: str, tmp_path:
 
     assert (one.code, every.code) == (0, 0)
     assert one.out.endswith("\nthe same as in the record\n")
-    assert ejected.why in one.out
+    assert (ejected.why in one.out, ejected.why) == (REASONS[what][0] == REASONS[what][1], REASONS[what][1])
+    assert REASONS[what][0] in one.out
     assert every.out.splitlines()[2].startswith("turn 3: ")
     assert every.out.splitlines()[3:] == ["3 turns: all the same as in the record"]
 
@@ -187,8 +197,9 @@ def test_a_failure_is_shown_with_all_that_is_known_of_it(tmp_path: Path) -> None
     ("what", "instead"),
     [
         ("an illegal action", "has: places a penguin at [99, 99], and the ejection for it: rule 3.2: there is no tile"),
-        ("a crash", "has the ejection: crashed, raised RuntimeError, RuntimeError: a bad day (bot.py, line 11)"),
-        ("nonsense", "has the ejection: malformed, the answer is not an action of this game, the answer could not be"),
+        ("a crash", "has the ejection: crashed, the program ended with exit code 1, RuntimeError: a bad day"),
+        ("an exit", "has the ejection: crashed, the program ended with exit code 3, the program ended with exit code"),
+        ("nonsense", "has the ejection: malformed, the answer is not an action of this game, the answer is not what"),
     ],
 )
 def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str, tmp_path: Path) -> None:
@@ -199,6 +210,52 @@ def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str,
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith(f"the record {instead}")
     assert done.out.splitlines()[-2] == "lawful"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "same"),
+    [
+        ("raise RuntimeError('a bad day')", "return 1 / 0", True),
+        ("return 'junk'", "return ['junk']", True),
+        ("return {'type': 'place', 'at': [99, 99]}", "return {'type': 'place', 'at': [98, 98]}", True),
+        (
+            "return {'type': 'place', 'at': [99, 99]}",
+            "return {'type': 'place', 'at': view.state.penguins[0][0]}",
+            False,
+        ),
+        ("return {'type': 'place', 'at': [99, 99]}", "return 'junk'", False),
+        ("raise RuntimeError('a bad day')", "return 'junk'", False),
+        ("raise RuntimeError('a bad day')", "pass", False),
+    ],
+)
+def test_failures_are_the_same_if_fault_and_rule_are(
+    then: str, now: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = journal(tmp_path, "ann=greedy", f"bob={in_process(COUNTS.format(third=then), tmp_path, monkeypatch)}")
+    address = bot(tmp_path, COUNTS.format(third=now))
+
+    one, every = (fairplay("debug", str(path), "--seat", "bob", *turn, address) for turn in (("--turn", "3"), ()))
+
+    verdict = one.out.splitlines()[-1]
+    assert (one.code, every.code) == (0, 0) if same else (1, 1)
+    assert verdict.startswith("the same " if same else "the record has")
+    assert every.out.splitlines()[2].endswith(f"; {verdict}")
+    assert every.out.splitlines()[3:] == [f"3 turns: {'all the same as in' if same else '1 different from'} the record"]
+    if "98" in now:
+        assert verdict == "the same failure as in the record, which has: places a penguin at [99, 99]"
+
+
+def test_too_late_is_not_the_same_as_an_answer(tmp_path: Path) -> None:
+    slow = bot(tmp_path, COUNTS.format(third="import time; time.sleep(1)"))
+    path = journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.5")
+
+    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow)  # where nobody is timed
+
+    assert done.code == 1
+    assert done.out.splitlines()[-2] == "lawful"
+    assert done.out.splitlines()[-1].startswith(
+        "the record has the ejection: timed out, no answer within 0.5 s, limit 0.500 s, taken 0."
+    )
 
 
 def test_whoever_goes_another_way_is_told_so_and_led_back(tmp_path: Path) -> None:
@@ -244,14 +301,15 @@ def test_whoever_failed_at_news_does_so_again(tmp_path: Path) -> None:
 
     again, better = (fairplay("debug", str(path), "--seat", "bad", player) for player in (address, "dag"))
 
-    failure = "crashed, raised ValueError, ValueError: what? (bot.py, line 9)"
+    now = "crashed, raised ValueError, ValueError: what? (bot.py, line 9)"
+    then = "crashed, the program ended with exit code 1, ValueError: what?"
     assert again.code == 0
     assert again.out.splitlines()[1:] == [
-        f"news after turn 1: fails: {failure}; the same as in the record",
+        f"news after turn 1: fails: {now}; the same as in the record",
         "1 turn: all the same as in the record",
     ]
     assert better.code == 1
-    assert f"news after turn 1: acknowledged; the record has the ejection: {failure}" in better.out.splitlines()
+    assert f"news after turn 1: acknowledged; the record has the ejection: {then}" in better.out.splitlines()
 
 
 def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
@@ -275,10 +333,18 @@ def test_methods_may_be_missing_or_none(tmp_path: Path) -> None:
     assert fairplay("debug", str(path), "--seat", "bob", bot(tmp_path, source)).code == 0
 
 
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
 @pytest.mark.parametrize(("game", "house"), [("fish", "greedy"), ("tsuro", "survivor"), ("q", "dag")])
-def test_the_messages_are_exactly_those_that_the_player_got(game: str, house: str, tmp_path: Path) -> None:
-    players = [spy(tmp_path, game, house, tmp_path / f"live{seat}.txt") for seat in range(3)]
-    path = recorded_match(tmp_path, game, *players)
+def test_the_messages_are_exactly_those_that_the_player_got(
+    game: str, house: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    news = "news" if where == "here" else "list(news)"  # for a tuple is a list in JSON
+    spies = [spy(game, house, tmp_path / f"live{seat}.txt", news=news) for seat in range(3)]
+    if where == "here":
+        players = [in_process(source, tmp_path, monkeypatch) for source in spies]
+    else:
+        players = [bot(tmp_path, source, f"live{seat}.py") for seat, source in enumerate(spies)]
+    path = recorded_match(tmp_path, game, *players, sandbox="none")  # so that they can write it down
 
     for seat in range(3):
         live = (tmp_path / f"live{seat}.txt").read_text().splitlines()
@@ -287,12 +353,15 @@ def test_the_messages_are_exactly_those_that_the_player_got(game: str, house: st
         for turn, heard in [((), len(live)), *((("--turn", str(n + 1)), turns[n]) for n in (0, 1, 2, len(turns) - 1))]:
             log = tmp_path / f"again{seat}-{heard}.txt"
             log.write_text("")
-            assert fairplay("debug", str(path), "--seat", str(seat), *turn, spy(tmp_path, game, house, log)).code == 0
+            again = bot(tmp_path, spy(game, house, log, news=news), f"{log.stem}.py")
+            assert fairplay("debug", str(path), "--seat", str(seat), *turn, again).code == 0
             assert log.read_text().splitlines() == live[:heard]
     assert game != "q" or any(line.startswith("tell") for line in live)
 
 
-def interrupted(directory: Path, log: Path, *, turns: int, third: str = "pass") -> tuple[Path, str]:
+def interrupted(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, log: Path, *, turns: int, third: str = "pass"
+) -> tuple[Path, str]:
     """A match of Q that is interrupted on a turn of bob's, and resumed; and who bob is, both times."""
     marker = directory / "interrupted"
     trick = (
@@ -300,7 +369,7 @@ def interrupted(directory: Path, log: Path, *, turns: int, third: str = "pass") 
         f".exists():\n            Path({str(marker)!r}).touch()\n            raise KeyboardInterrupt\n"
         f"        if self.turns == 3:\n            {third}"
     )
-    bob = spy(directory, "q", "dag", log, trick)
+    bob = in_process(spy("q", "dag", log, trick), directory, monkeypatch)
     players = ("ann=ldasg", f"bob={bob}", "cyd=random")
     assert fairplay("play", "q", *players, "--seed", "3", "--journal", str(directory)).code == 130
     (path,) = directory.glob("*.jsonl")
@@ -308,9 +377,9 @@ def interrupted(directory: Path, log: Path, *, turns: int, third: str = "pass") 
     return path, bob
 
 
-def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path) -> None:
+def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "live.txt"
-    path, bob = interrupted(tmp_path, log, turns=2)
+    path, bob = interrupted(tmp_path, monkeypatch, log, turns=2)
     live = log.read_text().splitlines()
     log.write_text("")
 
@@ -324,14 +393,18 @@ def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path) -> None:
     assert again == live[: resumed - 1] + live[resumed:]
 
 
-def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(tmp_path: Path) -> None:
-    path, bob = interrupted(tmp_path, tmp_path / "live.txt", turns=2, third="raise RuntimeError('too much')")
+def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "live.txt"
+    path, bob = interrupted(tmp_path, monkeypatch, log, turns=2, third="raise RuntimeError('too much')")
 
     done = fairplay("debug", str(path), "--seat", "bob", "--turn", "5", bob)
 
     assert done.code == 0
     assert done.out.startswith("the match was interrupted here, and resumed: the player is opened anew\nturn 5 of bob")
-    assert done.out.endswith("RuntimeError: too much (live.py, line 25)\nthe same as in the record\n")
+    where = f"{bob.split(':')[1]}.py, line 25"
+    assert done.out.endswith(f"RuntimeError: too much ({where})\nthe same as in the record\n")
 
 
 def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None:
@@ -503,6 +576,39 @@ def test_what_cannot_be_done_is_refused_in_one_line(arguments: tuple[str, ...], 
     assert refusal(fairplay("debug", str(path), *arguments)).startswith(why)
 
 
+ELSEWHERE = ["exec:./bot.py", "exec:", "tcp:4000", "tcp:host:4000", "ws:4000", "./bot", "/bin/true", "bots/bot.js"]
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_only_players_in_this_process_are_debugged(address: str, tmp_path: Path) -> None:
+    start = ("debug", str(journal(tmp_path)), "--seat", "0")
+    addresses = (("bob=" + address,), ("--turn", "1", address), ("--turn", "1", "greedy", "--play-on", address))
+
+    said = {refusal(fairplay(*start, *rest)) for rest in addresses}
+
+    ours = "a house player, ./file.py or py:module:Name"
+    assert said == {f"{address} is elsewhere, and debug takes players in this process: {ours}"}
+
+
+def test_nor_does_a_match_go_on_with_players_of_the_record_that_are_elsewhere(tmp_path: Path) -> None:
+    with Journal(tmp_path, players=("greedy", "tcp:4000")) as begun:
+        Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=begun)
+    start = ("debug", str(begun.path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
+
+    assert refusal(fairplay(*start)).startswith("tcp:4000 is elsewhere, and debug takes players in this process: ")
+    assert "bob" in fairplay(*start, "random").out.rpartition("\n1. ")[2]
+
+
+@pytest.mark.parametrize("source", NO_PLAYERS)
+def test_a_file_that_holds_no_player_is_refused_in_one_line(source: str, tmp_path: Path) -> None:
+    address = bot(tmp_path, source)
+
+    done = fairplay("debug", str(journal(tmp_path)), "--seat", "0", address)
+
+    line = refusal(done._replace(out=done.out.removeprefix("hello\n")))
+    assert line == NO_PLAYERS[source].format(bot=address)
+
+
 def test_a_turn_that_never_came_is_refused(tmp_path: Path) -> None:
     path = journal(tmp_path)
     turns = turns_of(path, 0)
@@ -535,10 +641,10 @@ def test_a_turn_after_an_ejection_is_refused(tmp_path: Path) -> None:
     q = recorded_match(tmp_path / "q", "q", "dag", f"bad={news}", "dag")
 
     assert refusal(fairplay("debug", str(fish), "--seat", "bob", "--turn", "5", "greedy")) == (
-        "bob was ejected (turn 3), so there is no turn 5: crashed, raised RuntimeError"
+        "bob was ejected (turn 3), so there is no turn 5: crashed, the program ended with exit code 1"
     )
     assert refusal(fairplay("debug", str(q), "--seat", "bad", "--turn", "2", "dag")) == (
-        "bad was ejected (news after turn 1), so there is no turn 2: crashed, raised ValueError"
+        "bad was ejected (news after turn 1), so there is no turn 2: crashed, the program ended with exit code 1"
     )
 
 

@@ -1,9 +1,12 @@
 """Try out that the same command goes on with a match that was interrupted."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import GOOD, SCRIPT, SMALL, fairplay, journal, refusal, script
+from tests.cli.command import SCRIPT, SMALL, fairplay, in_process, journal, refusal, script
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
 
@@ -137,54 +140,80 @@ def test_resume_alone_takes_no_other_directory(tmp_path: Path) -> None:
 
 
 WAITING = """
-import sys, time
+import time
+from fairplay.games.fish import Fish
+
 class Player:
     def __init__(self):
         self.turns = 0
+
     def take_turn(self, view):
         self.turns += 1
         if self.turns == 4:
-            print("thinking", file=sys.stderr, flush=True)
             time.sleep(60)
         return next(Fish().actions(view))
 """
+BEFORE_THE_FOURTH = 3 * 3 + 2  # facts, at a table of three
 
 
-def waiting(directory: Path) -> tuple[list[str], "subprocess.Popen[str]"]:
-    """A match that is being played: its third player thinks, until the file is told not to."""
-    bot = directory / "bot.py"
-    bot.write_text(GOOD.split("def")[0] + WAITING)
-    command = ["play", "fish", "greedy", "random", str(bot), *SMALL, "--seed", "7", "--journal", str(directory)]
-    process = subprocess.Popen([SCRIPT, *command, "--quiet"], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    assert process.stderr.readline() == "thinking\n"
-    bot.write_text(bot.read_text().replace("sleep(60)", "sleep(0)"))
-    return command, process
+@contextmanager
+def waiting(
+    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[list[str], "subprocess.Popen[str]"]]:
+    """A match that is being played: its third player thinks, here or in a program; in another match it would not."""
+    player = in_process(WAITING, directory, monkeypatch)
+    bot = directory / f"{player.split(':')[1]}.py"
+    address = player if where == "in the process" else str(bot)
+    command = ["play", "fish", "greedy", "random", address, *SMALL, "--seed", "7", "--journal", str(directory)]
+    with subprocess.Popen(
+        [SCRIPT, *command, "--events", "--limit", "100"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            for _ in range(1 + BEFORE_THE_FOURTH):
+                assert process.stdout.readline()
+            bot.write_text(WAITING.replace("sleep(60)", "sleep(0)"))
+            yield command, process
+        finally:
+            process.kill()
 
 
+everywhere = pytest.mark.parametrize("where", ["in the process", "in a program"])
+
+
+@everywhere
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_match_says_how_to_go_on(kind: signal.Signals, tmp_path: Path) -> None:
-    command, process = waiting(tmp_path)
-    process.send_signal(kind)
-    _, err = process.communicate(timeout=30)
+def test_an_interrupted_match_says_how_to_go_on(
+    kind: signal.Signals, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with waiting(tmp_path, where, monkeypatch) as (command, process):
+        process.send_signal(kind)
+        _, err = process.communicate(timeout=30)
 
     (path,) = tmp_path.glob("*.jsonl")
     assert process.returncode == 130
     assert err == f"\nfairplay: interrupted; to go on with the match: fairplay resume {path}\n"
+    assert len(read(path).facts) == BEFORE_THE_FOURTH
     assert fairplay(*command).code == 0
     assert verify(read(path)).turn is None
+    assert verify(read(path)).ejected == ()
 
 
-def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(tmp_path: Path) -> None:
-    command, process = waiting(tmp_path)
-    (path,) = tmp_path.glob("*.jsonl")
-    try:
+@everywhere
+def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with waiting(tmp_path, where, monkeypatch) as (command, process):
+        (path,) = tmp_path.glob("*.jsonl")
         left = path.read_bytes()
         assert refusal(fairplay("resume", str(path))) == f"{path}: another process is playing this match"
         assert fairplay(*command).code == 0  # and so this began another one
         assert path.read_bytes() == left
         assert len(list(tmp_path.glob("*.jsonl"))) == 2
-    finally:
         process.kill()
         process.communicate(timeout=30)
 

@@ -8,20 +8,8 @@ import pytest
 
 from tests.cli.command import Done, fairplay, refusal, script
 
-VERBS = [
-    "games",
-    "players",
-    "play",
-    "replay",
-    "draw",
-    "verify",
-    "resume",
-    "why",
-    "why-not",
-    "debug",
-    "library",
-    "course",
-]
+VERBS = ["games", "players", "play", "check-bot", "join", "replay", "draw", "verify"]
+VERBS += ["resume", "why", "why-not", "debug", "library", "doctor", "course"]
 
 
 def entry(game: str, listing: str) -> list[str]:
@@ -91,7 +79,16 @@ def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
     done = fairplay("players", "fish")
 
     names = [line.split()[0] for line in done.out.splitlines()]
-    assert names == ["random", "greedy", "lookahead", "./my_bot.py", "py:module:Name", "NAME=PLAYER"]
+    assert names == [
+        "random",
+        "greedy",
+        "lookahead",
+        "./my_bot.py",
+        "exec:COMMAND",
+        "tcp:PORT",
+        "py:module:Name",
+        "NAME=PLAYER",
+    ]
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -12,7 +12,7 @@ import pytest
 from fairplay.core.chance import seed_from
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, refusal, script
+from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script
 
 FIELDS = {
     "started": {"type", "game", "parameters", "names", "commitment", "view"},
@@ -20,29 +20,58 @@ FIELDS = {
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
     "ended": {"type", "ranking", "ejected", "seed", "receipt"},
 }
-BOTS = {
+SEATED = f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n"
+BOTS = {  # and what is said of them if they are in this process, and else
     "cheats": (
         "def take_turn(view): return {'type': 'place', 'at': [99, 99]}",
         "illegal (turn), rule 3.2: there is no tile at [99, 99]",
+        "illegal (turn), rule 3.2: there is no tile at [99, 99]",
     ),
-    "crashes": ("def take_turn(view): raise RuntimeError('a bad day')", "crashed (turn), raised RuntimeError"),
-    "exits": ("import sys\ndef take_turn(view): sys.exit(0)", "crashed (turn), raised SystemExit"),
+    "crashes": (
+        "def take_turn(view): raise RuntimeError('a bad day')",
+        "crashed (turn), raised RuntimeError",
+        "crashed (turn), the program ended with exit code 1",
+    ),
+    "exits": (
+        "import sys\ndef take_turn(view): sys.exit(0)",
+        "crashed (turn), raised SystemExit",
+        "crashed (turn), the program ended with exit code 0",
+    ),
     "talks nonsense": (
         "def take_turn(view): return 'hello'",
         "malformed (turn), the answer is not an action of this game",
+        "malformed (turn), the answer is not an action of this game",
     ),
-    "says nothing": ("def take_turn(view): pass", "malformed (turn), the answer is not an action of this game"),
+    "says nothing": (
+        "def take_turn(view): pass",
+        "malformed (turn), the answer is not an action of this game",
+        "malformed (turn), the answer is not an action of this game",
+    ),
     "fails at the start": (
-        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def start(self, *_): raise ValueError",
+        f"{SEATED}    def start(self, *_): raise ValueError",
         "crashed (greeting), raised ValueError",
+        "crashed (greeting), the program ended with exit code 1",
     ),
     "fails at the end": (
-        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def end(self, result): 1 / 0",
+        f"{SEATED}    def end(self, result): 1 / 0",
         "crashed (farewell), raised ZeroDivisionError",
+        "crashed (farewell), the program ended with exit code 1",
     ),
-    "talks back at the end": (
-        f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n    def end(self, result): return 'unfair!'",
-        "malformed (farewell), answered where only an acknowledgement was due",
+}
+TALKS_BACK = f"{SEATED}    def end(self, result): return 'unfair!'"
+NO_PLAYERS = {  # files that hold none, and what is said of each
+    "": "{bot} defines no player: neither a class Player nor a function take_turn",
+    "def take_turn(view)\n    pass": "{bot} cannot be loaded: SyntaxError: expected ':' ({bot}, line 1)",
+    "print('hello')\nraise RuntimeError('not today')": (
+        "{bot} cannot be loaded: RuntimeError: not today (bot.py, line 2)"
+    ),
+    "import sys\nsys.exit(0)": "{bot} cannot be loaded: SystemExit:  (bot.py, line 2)",
+    "class Player:\n    def __init__(self): raise ValueError('no')": (
+        "{bot} cannot be loaded: ValueError: no (bot.py, line 2)"
+    ),
+    "player = 3": "what {bot} names is no player: it has no method take_turn(view)",
+    "raise RuntimeError('\\x1b[2J\\nline two')": (
+        "{bot} cannot be loaded: RuntimeError: \ufffd[2J\ufffdline two (bot.py, line 1)"
     ),
 }
 
@@ -77,7 +106,7 @@ def test_quiet_prints_only_the_ranking_and_who_was_ejected(tmp_path: Path) -> No
 
     assert done.code == 0
     assert done.out.splitlines() == fairplay(*arguments).out.splitlines()[-3:]
-    assert done.out.splitlines()[-1] == f"bob is out: {BOTS['cheats'][1]}"
+    assert done.out.splitlines()[-1] == f"bob is out: {BOTS['cheats'][2]}"
 
 
 def test_events_are_what_the_docs_say_and_nothing_else(tmp_path: Path) -> None:
@@ -164,23 +193,78 @@ def test_names_are_made_distinct_and_labels_are_kept() -> None:
     assert events(done)[0]["names"] == ["random", "random-2", "ann", "random-3"]
 
 
-@pytest.mark.parametrize("bot", BOTS)
-def test_who_misbehaves_is_out_and_all_are_told_why(bot: str, tmp_path: Path) -> None:
-    source, why = BOTS[bot]
-
-    done = fairplay("play", "fish", "ann=greedy", f"bob={write_bot(tmp_path, source)}", *SMALL)
+def out_of_match(bob: str, why: str) -> None:
+    done = fairplay("play", "fish", "ann=greedy", f"bob={bob}", *SMALL)
 
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines().count(f"bob is out: {why}") == 2  # when it happens, and in the result
     assert "ann" in done.out.partition("1. ")[2] + done.out.partition("2. ")[2]
 
 
-def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path) -> None:
-    bot = write_bot(tmp_path, BOTS["crashes"][0])
+@pytest.mark.parametrize("bot", BOTS)
+def test_who_misbehaves_is_out_and_all_are_told_why(bot: str, tmp_path: Path) -> None:
+    source, _, why = BOTS[bot]
+
+    out_of_match(write_bot(tmp_path, source), why)
+
+
+@pytest.mark.parametrize("bot", BOTS)
+def test_who_misbehaves_in_this_process_is_out_too(bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, why, _ = BOTS[bot]
+
+    out_of_match(in_process(source, tmp_path, monkeypatch), why)
+
+
+def test_who_talks_back_in_this_process_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "malformed (farewell), answered where only an acknowledgement was due"
+
+    out_of_match(in_process(TALKS_BACK, tmp_path, monkeypatch), why)
+
+
+@pytest.mark.parametrize("source", NO_PLAYERS)
+def test_a_file_that_holds_no_player_is_out_at_the_greeting_and_its_host_reads_why(source: str, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, source)
 
     done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet")
 
-    assert done.out.splitlines()[-1] == "    bob: RuntimeError: a bad day (bot.py, line 1)"
+    why = f"    bob: fairplay.bot: {NO_PLAYERS[source].format(bot=bot)}"
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[:2] == [
+        "1. greedy",
+        "bob is out: crashed (greeting), the program ended with exit code 2",
+    ]
+    assert done.out.splitlines()[-1] == why
+    assert "Traceback" not in done.out
+
+
+def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, f"print('loading')\n{BOTS['crashes'][0]}")
+
+    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+
+    (path,) = (tmp_path / "games").iterdir()
+    _, out, clocks, *said, last, _, _ = done.out.splitlines()
+    assert out == "bob is out: crashed (turn), the program ended with exit code 1"
+    assert clocks.startswith("    bob: limit 5.000 s, taken 0.")
+    assert said[:4] == [
+        "    bob: the program ended with exit code 1; its stderr ends with:",
+        "    bob: loading",
+        "    bob: Traceback (most recent call last):",
+        f'    bob:   File "{bot}", line 2, in take_turn',  # without what is ours
+    ]
+    assert last == "    bob: RuntimeError: a bad day"
+    (evidence,) = [entry["evidence"] for entry in map(json.loads, lines_of_facts(path)) if "evidence" in entry]
+    assert [line.removeprefix("    bob: ") for line in (clocks, *said, last)] == evidence.splitlines()
+
+
+def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = in_process(BOTS["crashes"][0], tmp_path, monkeypatch)
+
+    done = fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--quiet")
+
+    assert done.out.splitlines()[-1] == f"    bob: RuntimeError: a bad day ({bob.split(':')[1]}.py, line 1)"
 
 
 def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
@@ -191,20 +275,24 @@ def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "nobody is left to be ranked",
-        f"ann is out: {BOTS['cheats'][1]}",
-        f"bob is out: {BOTS['cheats'][1]}",
+        f"ann is out: {BOTS['cheats'][2]}",
+        f"bob is out: {BOTS['cheats'][2]}",
     ]
 
 
 @pytest.mark.parametrize("option", ["--events", "--quiet"])
-def test_what_a_player_prints_does_not_come_between(option: str, tmp_path: Path) -> None:
-    noisy = f"print('loading')\n{GOOD.replace('return', 'print(view); return')}"
-    arguments = ("play", "fish", "greedy", f"bob={write_bot(tmp_path, noisy)}", *SMALL, "--seed", "7", option)
-    heard = fairplay(*arguments)
-    write_bot(tmp_path, GOOD)
+def test_what_a_player_prints_does_not_come_between(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(bob: str) -> Done:
+        return fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--seed", "7", option)
 
-    assert heard.out == fairplay(*arguments).out
-    assert heard.err.startswith("loading\n")
+    noisy = f"print('loading')\n{GOOD.replace('return', 'print(view); return')}"
+    here, there = play(in_process(noisy, tmp_path, monkeypatch)), play(write_bot(tmp_path, noisy))
+
+    assert here.out == there.out == play(in_process(GOOD, tmp_path, monkeypatch)).out
+    assert here.err.startswith("loading\n")
+    assert there.err == ""  # it is the program's own affair
 
 
 def test_hostile_labels_reach_no_terminal_raw(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import SMALL, fairplay, refusal, script
+from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 
 TWO = ("random", "greedy")
 
@@ -14,7 +14,8 @@ REFUSED = {
     "an unknown game": (("chess", *TWO), "there is no game 'chess'; there is "),
     "an unknown player": (
         ("fish", "rando", "greedy"),
-        "fish has no player 'rando'; it has random, greedy, lookahead, and takes py:module:Name and ./file.py",
+        "fish has no player 'rando'; it has random, greedy, lookahead, "
+        "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
     ),
     "a bad parameter of a player": (
         ("fish", "lookahead:x", "greedy"),
@@ -103,21 +104,25 @@ def test_the_script_refuses_it_like_that_too(what: str) -> None:
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("", "bot.py defines no player: neither a class Player nor a function take_turn"),
-        ("def take_turn(view)\n    pass", "bot.py cannot be loaded: SyntaxError: expected ':'"),
-        ("print('hello')\nraise RuntimeError('not today')", "RuntimeError: not today (bot.py, line 2)"),
-        ("import sys\nsys.exit(0)", "bot.py cannot be loaded: SystemExit"),
-        ("class Player:\n    def __init__(self): raise ValueError('no')", "ValueError: no (bot.py, line 2)"),
-        ("player = 3", "is no player: it has no method take_turn(view)"),
+        ("", "there is no 'take_turn' in {module}, which 'py:{module}:take_turn' needs"),
+        ("def take_turn(view)\n    pass", "py:{module}:take_turn cannot be loaded: SyntaxError: expected ':'"),
+        ("print('hello')\nraise RuntimeError('not today')", "RuntimeError: not today ({module}.py, line 2)"),
+        ("import sys\nsys.exit(0)", "py:{module}:take_turn cannot be loaded: SystemExit"),
+        ("class Player:\n    def __init__(self): raise ValueError('no')", "ValueError: no ({module}.py, line 2)"),
+        ("take_turn = 3", "what py:{module}:take_turn names is no player: it has no method take_turn(view)"),
         ("raise RuntimeError('\\x1b[2J\\nline two')", "RuntimeError"),
     ],
 )
-def test_a_file_that_holds_no_player_is_refused_in_one_line(source: str, why: str, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(source)
+def test_a_module_that_holds_no_player_is_refused_in_one_line(
+    source: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = in_process(source, tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", str(tmp_path / "bot.py"), *SMALL)
+    done = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", str(tmp_path / "games"))
 
-    assert why in refusal(done._replace(err=done.err.removeprefix("hello\n")))
+    line = refusal(done._replace(err=done.err.removeprefix("hello\n")))
+    assert why.format(module=address.split(":")[1]) in line
+    assert not (tmp_path / "games").exists()
 
 
 def test_a_file_where_the_journal_should_go_is_refused(tmp_path: Path) -> None:
@@ -138,9 +143,9 @@ def test_nothing_is_written_when_the_request_is_bad(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_keyboard_ends_a_match(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("def take_turn(view): raise KeyboardInterrupt")
+def test_the_keyboard_ends_a_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = in_process("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", str(tmp_path / "bot.py"), *SMALL, "--quiet")
+    done = fairplay("play", "fish", "greedy", address, *SMALL, "--quiet")
 
     assert done == (130, "", "\nfairplay: interrupted\n")  # the first newline is for the ^C

@@ -36,10 +36,11 @@ class Player:
 SHY = """
 class Player:
     def take_turn(self, view): return None
-    def start(self, *_): return "hello"
+    def start(self, *_): raise RuntimeError("so many people")
 """
 SULKS = CHEATS.replace("< 3", "< 99") + "\n    def end(self, result): raise RuntimeError('a bad loser')\n"
 CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
+UNREADABLE = "def take_turn(view)\n    pass\n"
 
 KINDS = {  # one of each fault at each moment of each game, and all that cheat
     (game, bad.fault, bad.moment, name if bad.fault is Fault.ILLEGAL else ""): (name, game)
@@ -155,7 +156,41 @@ def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
 
     assert words.index("cyd was ejected") < words.index("bob was ejected")
     assert [one["name"] for one in data(path)] == ["cyd", "bob"]
-    assert "RuntimeError: a bad day (crash.py, line 1)" in words
+    assert "RuntimeError: so many people\n" in words.partition("bob was ejected")[0]
+    assert "RuntimeError: a bad day\n" in words.partition("bob was ejected")[2]
+
+
+def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) -> None:
+    crash = bot(tmp_path, "crash.py", f"print('loading')\n{CRASHES}")
+    path = journal(tmp_path, "ann=greedy", f"bob={crash}", "--limit", "4")
+
+    words = told(path).splitlines()
+
+    [one] = data(path)
+    said = [line.strip() for line in one["evidence"].splitlines()]
+    assert "  why       the program ended with exit code 1" in words
+    assert "  rule      none was broken" in words
+    assert said[0].startswith("limit 4.000 s, taken 0.")
+    assert said[1:4] == [
+        "the program ended with exit code 1; its stderr ends with:",
+        "loading",
+        "Traceback (most recent call last):",
+    ]
+    assert said[-1] == "RuntimeError: a bad day"
+    assert " ".join("\n".join(words).partition("  evidence  ")[2].split()).startswith(" ".join(" ".join(said).split()))
+
+
+def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
+    broken = bot(tmp_path, "broken.py", UNREADABLE)
+    path = journal(tmp_path, "ann=greedy", f"bob={broken}")
+
+    words, [one] = told(path), data(path)
+    again = fairplay(*shlex.split(one["commands"][0])[1:])
+
+    why = f"{broken} cannot be loaded: SyntaxError: expected ':' ({broken}, line 1)"
+    assert words.startswith("bob was ejected from a match of fish: crashed (greeting)\n")
+    assert why in " ".join(words.split())
+    assert refusal(again) == why
 
 
 @pytest.mark.parametrize("seat", ["1", "bob"])

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.cli.output import about
-from fairplay.cli.stage import Notes, refuse_unreadable, seated, show
+from fairplay.cli.stage import Notes, open_here, refuse_unreadable, show
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Fact, Fault
@@ -34,6 +34,7 @@ from fairplay.referee.referee import judge, judge_acknowledgement
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of an answer or a reason
+ELSEWHERE = ("exec", "tcp", "ws")  # the schemes of players that are never in this process
 NO_ANSWER = "the record has no answer, for the match was interrupted there"
 
 
@@ -47,12 +48,15 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Is it the same? Of a failure only what everybody was told has to be."""
-        match self.now, self.heard.answer:
-            case _, None:
-                return False
-            case Answered(now), Answered(then) if isinstance(self.heard.message, TakeTurn):
-                return bool(now == then)
+        """Is it the same? Of two failures only the fault has to be, and the rule if one is broken.
+
+        The reason may be another one: a crash is an exception in this process, and an exit code in one of its own.
+        """
+        if self.heard.answer is None:
+            return False
+        match self.fact, self.recorded:
+            case Ejected() as now, Ejected() as then:
+                return (now.fault, now.moment, now.clause) == (then.fault, then.moment, then.clause)
         return self.fact == self.recorded
 
 
@@ -143,14 +147,17 @@ def debug(
         recorded = read_lawful(file)
     shelf, place, (_, address) = title(recorded.opening.game), seat_of(recorded, seat), split_label(player)
     seed = recorded.at(0).seed or bytes(SEED_BYTES)  # if it is not known, then the same every time
-    rehearsal = Rehearsal(recorded.game, place, lambda: seated(shelf, {place: address}, seed)[0])
+    refuse_elsewhere(address)
+    rehearsal = Rehearsal(recorded.game, place, lambda: open_here(shelf, address, place, seed))
     heard = list(transcript(recorded, place))
     if turn is None:
         context.exit(0 if check_all(rehearsal, heard) else 1)
     *earlier, last = up_to(turn, heard, recorded, place)
     match = recorded.at(last.facts)
     names, addresses = with_others(recorded, match, place, others) if play_on else (match.names, {})
-    table = dict(zip(addresses, seated(shelf, addresses, seed), strict=True))
+    for other in addresses.values():
+        refuse_elsewhere(other)
+    table = {seat: open_here(shelf, other, seat, seed) for seat, other in addresses.items()}
     walk(rehearsal, earlier)
     same = show_turn(rehearsal, last, shelf, match, place)
     if play_on:
@@ -167,6 +174,15 @@ def seat_of(recorded: Recorded, text: str) -> Seat:
         there = ", ".join(f"{seat} ({name})" for seat, name in enumerate(names))
         raise BadRequest(f"there is no seat {text!r}; there are {there}")
     return known[text]
+
+
+def refuse_elsewhere(address: str) -> None:
+    """Take only players that can be opened in this process."""
+    scheme, colon, _ = address.partition(":")
+    is_program = "/" in address and not address.endswith(".py") and scheme != "py"
+    if is_program or (colon and scheme in ELSEWHERE):
+        ours = "a house player, ./file.py or py:module:Name"
+        raise BadRequest(f"{address} is elsewhere, and debug takes players in this process: {ours}")
 
 
 def up_to(turn: int, heard: Sequence[Heard], recorded: Recorded, seat: Seat) -> list[Heard]:
@@ -267,18 +283,20 @@ def told(comparison: Comparison) -> list[str]:
 
 def beside(comparison: Comparison) -> str:
     """What the record has."""
-    match comparison.recorded, comparison.heard.answer:
-        case _, None:
+    match comparison.recorded, comparison.heard.answer, comparison.now:
+        case _, None, _:
             return NO_ANSWER
+        case Ejected(fault=Fault.ILLEGAL), Answered(then), Answered(now) if comparison.same and now != then:
+            return f"the same failure as in the record, which has: {shown(then)}"
         case _ if comparison.same:
             return "the same as in the record"
-        case None, _:
+        case None, _, _:
             return "the record has an acknowledgement"
-        case Acted(_, action), _:
+        case Acted(_, action), _, _:
             return f"the record has: {shown(action)}"
-        case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action):
+        case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action), _:
             return f"the record has: {shown(action)}, and the ejection for it: {shown(why)}"
-        case Ejected() as ejected, answer:
+        case Ejected() as ejected, answer, _:
             return f"the record has the ejection: {', '.join([reason(ejected), *evidence(answer)])}"
 
 
@@ -288,8 +306,10 @@ def reason(ejected: Ejected) -> str:
 
 
 def evidence(answer: Answer) -> list[str]:
-    """What else is known of a failure."""
-    return [shown(answer.evidence)] if isinstance(answer, Failed) and answer.evidence else []
+    """What else is known of a failure, in a line: where a program crashed, the last of what it said."""
+    if not isinstance(answer, Failed) or not answer.evidence.strip():
+        return []
+    return [shown(answer.evidence.strip().splitlines()[-1 if answer.fault is Fault.CRASHED else 0])]
 
 
 def shown(words: Any) -> str:

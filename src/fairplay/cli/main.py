@@ -6,11 +6,13 @@ from typing import NoReturn
 
 import click
 
-from fairplay import __version__
+from fairplay.cli.check_bot import check_bot
 from fairplay.cli.course import course
 from fairplay.cli.debug import debug
+from fairplay.cli.doctor import doctor
 from fairplay.cli.draw import draw
 from fairplay.cli.games import games
+from fairplay.cli.join import join
 from fairplay.cli.library import library
 from fairplay.cli.output import silence
 from fairplay.cli.play import play
@@ -21,6 +23,7 @@ from fairplay.cli.verify import verify
 from fairplay.cli.why import why
 from fairplay.cli.why_not import why_not
 from fairplay.core.errors import FairplayError, HostFault
+from fairplay.core.version import VERSION
 from fairplay.render.text import printable
 
 LONGEST_ERROR = 2000
@@ -35,7 +38,7 @@ class InOrder(click.Group):
 
 
 @click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="fairplay")
+@click.version_option(VERSION, prog_name="fairplay")
 def fairplay() -> None:
     """The referee for board games played by programs.
 
@@ -43,13 +46,29 @@ def fairplay() -> None:
     """
 
 
-for verb in (games, players, play, replay, draw, verify, resume, why, why_not, debug, library, course):
+for verb in (
+    games,
+    players,
+    play,
+    check_bot,
+    join,
+    replay,
+    draw,
+    verify,
+    resume,
+    why,
+    why_not,
+    debug,
+    library,
+    doctor,
+    course,
+):
     fairplay.add_command(verb)
 
 
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as if it were typed at the keyboard
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # as if it came from the keyboard
     try:
         sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:

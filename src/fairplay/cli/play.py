@@ -11,13 +11,15 @@ from fairplay.cli.output import about
 from fairplay.cli.stage import (
     Notes,
     events_option,
-    go_on,
     journal_option,
+    limit_option,
     quiet_option,
     refuse_unreadable,
-    seated,
+    sandbox_option,
     show,
+    sit_down,
     sync_option,
+    terms_for,
 )
 from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
 from fairplay.core.errors import BadRequest
@@ -25,10 +27,11 @@ from fairplay.core.match import Match
 from fairplay.games import game_with, title
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
+from fairplay.journal.replay import read
 from fairplay.journal.scroll import InUse, Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.players.address import split_label
-from fairplay.referee.host import Referee, distinct, seats_by_age
+from fairplay.referee.host import Referee, dealt, distinct, seats_by_age
 
 
 @click.command()
@@ -37,6 +40,8 @@ from fairplay.referee.host import Referee, distinct, seats_by_age
 @click.option("--seed", help="Any text; the same seed deals the same match. Drawn if not given.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
+@limit_option
+@sandbox_option
 @journal_option
 @sync_option
 @quiet_option
@@ -47,6 +52,8 @@ def play(
     seed: str | None,
     parameters: tuple[str, ...],
     ages: str | None,
+    limit: str,
+    sandbox: str,
     directory: str | None,
     sync: str,
     quiet: bool,
@@ -54,8 +61,8 @@ def play(
 ) -> None:
     """Play a match of GAME between PLAYERs and show it.
 
-    A player is a house player (see: fairplay players GAME), a file ./my_bot.py, or py:module:Name; NAME=PLAYER gives
-    it a label.
+    A player is a house player (see: fairplay players GAME), a file ./my_bot.py or any program exec:"./bot --flag",
+    which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives it a label.
 
     If a match with --journal is interrupted, by whatever, the same command again goes on with it.
     """
@@ -65,10 +72,11 @@ def play(
     labels, addresses = zip(*(split_label(players[index]) for index in seating), strict=True)
     secret = secrets.token_bytes(SEED_BYTES) if seed is None else seed_from(seed)
     guessable = seed is not None and not is_whole(seed)
-    names = tuple(distinct(labels))
+    names, terms = tuple(distinct(labels)), terms_for(addresses, limit, sandbox, *([directory] if directory else []))
     journal = None
     if directory is not None:
-        journal = Journal(directory, players=addresses, drawn=seed is None, guessable=guessable, sync=Sync(sync))
+        kept = {"drawn": seed is None, "guessable": guessable, **terms.kept}
+        journal = Journal(directory, players=addresses, sync=Sync(sync), **kept)
 
     def same(opening: Opening) -> bool:
         """Was it opened by this very command?"""
@@ -78,10 +86,11 @@ def play(
 
     def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
         match = None if journal is None or directory is None else taken_up(journal, unfinished(directory, same))
-        if match is None:
-            table = seated(shelf, dict(enumerate(addresses)), secret)
-            return referee.run(rules, table, names=names, seed=secret, record=notes)
-        return go_on(referee, notes, shelf, match, addresses)
+        if match is not None:
+            facts = read(journal.path).facts if journal and journal.path else ()
+            return sit_down(referee, notes, shelf, match, addresses, terms, facts=facts)
+        match = dealt(rules, names, secret)
+        return sit_down(referee, notes, shelf, match, addresses, terms, begin=lambda: notes.open(match))
 
     show(shelf, journal, run, quiet=quiet, events=events)
 

@@ -11,6 +11,8 @@ def players(game: str) -> None:
     """List the players that GAME knows."""
     for name, player in title(game).house.items():
         click.echo(f"{name:<16}{player.about}")
-    click.echo(f"{'./my_bot.py':<16}your own: a class Player, or a function take_turn(view), in a file")
-    click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module")
+    click.echo(f"{'./my_bot.py':<16}your own: a class Player, or a function take_turn(view), in a file; as a program")
+    click.echo(f"{'exec:COMMAND':<16}your own: any program that speaks the protocol (docs/protocol.md)")
+    click.echo(f"{'tcp:PORT':<16}whoever joins there: fairplay join HOST:PORT PLAYER; ws:PORT for a WebSocket")
+    click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module, in this process and trusted")
     click.echo(f"{'NAME=PLAYER':<16}any of these, with a label")

@@ -1,6 +1,8 @@
 """fairplay resume: play a recorded match on, where it was interrupted or from any point."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,12 +12,16 @@ from fairplay.cli.output import about
 from fairplay.cli.stage import (
     Notes,
     events_option,
-    go_on,
     journal_option,
+    limit_option,
+    nothing,
     quiet_option,
     refuse_unreadable,
+    sandbox_option,
     show,
+    sit_down,
     sync_option,
+    terms_for,
 )
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
@@ -32,12 +38,22 @@ from fairplay.referee.host import Referee, distinct
 @click.argument("file", type=click.Path())
 @click.argument("players", nargs=-1)
 @click.option("--at", type=int, metavar="N", help="After N facts; where the record ends if not given.")
+@limit_option
+@sandbox_option
 @journal_option
 @sync_option
 @quiet_option
 @events_option
 def resume(
-    file: str, players: tuple[str, ...], at: int | None, directory: str | None, sync: str, quiet: bool, events: bool
+    file: str,
+    players: tuple[str, ...],
+    at: int | None,
+    limit: str,
+    sandbox: str,
+    directory: str | None,
+    sync: str,
+    quiet: bool,
+    events: bool,
 ) -> None:
     """Play the match in FILE on.
 
@@ -55,16 +71,19 @@ def resume(
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     match = recorded.at(at)
     names, addresses = seating(recorded, match, players)
+    terms = terms_for(addresses, limit, sandbox, *([directory] if directory else []), str(Path(file).parent))
     journal = None
     if here or directory is not None:
-        journal = Journal(directory or ".", players=addresses, sync=Sync(sync))
+        journal = Journal(directory or ".", players=addresses, sync=Sync(sync), **terms.kept)
 
     def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        stands = replace(match, names=names)
-        if journal is not None:
+        if journal is not None and here:
             with about(file):
-                stands = journal.resume(file) if here else journal.branch(recorded, at, names)
-        return go_on(referee, notes, shelf, stands, addresses)
+                stands = journal.resume(file)
+            return sit_down(referee, notes, shelf, stands, addresses, terms, facts=recorded.facts)
+        stands = replace(match, names=names)
+        begin = nothing if journal is None else partial(journal.branch, recorded, at, names)
+        return sit_down(referee, notes, shelf, stands, addresses, terms, begin=begin, facts=recorded.facts[:at])
 
     show(shelf, journal, run, quiet=quiet, events=events)
 

@@ -3,17 +3,20 @@
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from fairplay.cli.output import teller
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Ejected, Event, Receipt
+from fairplay.core.events import Acted, Ejected, Event, Fact, Receipt
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Failed, Message
 from fairplay.games import Title
@@ -22,8 +25,14 @@ from fairplay.journal.scroll import Sync
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, outcome
 from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.limits import Limits, limits_from
+from fairplay.players.remote import DEFAULT
+from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
+from fairplay.players.table import OPEN, Command, Near, Place, Table, far
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
+
+MOST_EVIDENCE = 12  # lines of what a failing player said
 
 
 class Notes:
@@ -33,6 +42,11 @@ class Notes:
         self.evidence: list[tuple[int, str]] = []  # (seat, what it said)
         self.clock: Callable[[], float] = time.perf_counter
         self._journal = journal
+
+    @property
+    def match_id(self) -> str:
+        """The id of the match; if nobody records it, one that nobody else has."""
+        return secrets.token_hex(16) if self._journal is None else self._journal.match_id
 
     def open(self, match: Match[Any, Any, Any]) -> None:
         """Begin the journal, if there is one."""
@@ -66,6 +80,20 @@ sync_option = click.option(
     show_default=True,
     help="When a recorded fact is safe from a power cut: before it is told, at most 50 ms later, or nobody knows when.",
 )
+limit_option = click.option(
+    "--limit",
+    default=f"{DEFAULT.move:g}",
+    show_default=True,
+    metavar="SECONDS",
+    help="For each answer of a player that is not in this process; or move=5,first=20,bank=60,increment=1,start=10.",
+)
+sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(["auto", *(level.value for level in Level)]),
+    default="auto",
+    show_default=True,
+    help="How programs are shut in; see: fairplay doctor.",
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 
@@ -97,23 +125,82 @@ def show(
         click.echo("\n".join(outcome(match.result, match.names)))
     if not events:
         for seat, said in notes.evidence:
-            click.echo(f"    {printable(match.names[seat], 40)}: {printable(said, 600)}")
+            for line in said.splitlines()[-MOST_EVIDENCE:]:
+                click.echo(f"    {printable(match.names[seat], 40)}: {printable(line, 600)}")
         if journal is not None:
             click.echo(f"journal: {journal.path}\nreceipt: {journal.receipt()}")
 
 
-def seated(shelf: Title, addresses: Mapping[int, str], seed: bytes) -> list[AnyPlayer]:
-    """The players of these seats."""
-    return [open_player(address, shelf, derive(seed, f"seat {seat}")) for seat, address in addresses.items()]
+def nothing() -> None:
+    """The record goes on."""
 
 
-def go_on(
-    referee: Referee, notes: Notes, shelf: Title, match: Match[Any, Any, Any], addresses: Sequence[str]
+class Terms(msgspec.Struct, frozen=True):
+    """On what terms players are let in: how long they may take, and how programs are shut in."""
+
+    limits: Limits | None  # None: all are in this process, and nobody is timed
+    sandbox: Sandbox | None  # None: there are no programs
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What a journal keeps of them."""
+        sandbox = "" if self.sandbox is None else self.sandbox.level.value
+        limits = None if self.limits is None else msgspec.structs.asdict(self.limits)
+        return {"limits": limits and {name: it for name, it in limits.items() if it is not None}, "sandbox": sandbox}
+
+
+def terms_for(addresses: Sequence[str], limit: str, sandbox: str, *journals: str) -> Terms:
+    """The terms for the players at these addresses; programs may not see the directories of journals."""
+    limits, places = limits_from(limit), [far(address) for address in addresses]
+    commands = [place for place in places if isinstance(place, Command)]
+    if not commands:
+        return Terms(limits if any(places) else None, None)
+    for directory in journals:
+        try:
+            Path(directory).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
+        except OSError as error:
+            raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
+    shut_in = msgspec.structs.replace(sandbox_from(sandbox), hidden=journals)
+    for command in commands:
+        wrap(command.words, shut_in)  # is it there at all?
+    return Terms(limits, shut_in)
+
+
+def sit_down(
+    referee: Referee,
+    notes: Notes,
+    shelf: Title,
+    match: Match[Any, Any, Any],
+    addresses: Sequence[str],
+    terms: Terms,
+    *,
+    begin: Callable[[], object] = nothing,
+    facts: Iterable[Fact] = (),
 ) -> Match[Any, Any, Any]:
-    """Play a match on from where it stands, with the players at these addresses for those who were not ejected."""
+    """Play a match from where it stands, with the players at these addresses for those who were not ejected.
+
+    The record is begun once it is clear that all of them can be found, and before any of them is let in. Turns are
+    counted from those in the facts that led here.
+    """
+    turns = Counter(fact.seat for fact in facts if isinstance(fact, Acted))
+    places = seated(shelf, match, addresses)
+    with Table(places, limits=terms.limits or DEFAULT, sandbox=terms.sandbox or OPEN) as table:
+        begin()
+        return table.play(referee, match, record=notes, match_id=notes.match_id, turns=turns)
+
+
+def seated(shelf: Title, match: Match[Any, Any, Any], addresses: Sequence[str]) -> dict[int, Place]:
+    """Where the players are of those seats that were not ejected."""
     seed = match.seed or secrets.token_bytes(SEED_BYTES)
-    table = seated(shelf, {seat: addresses[seat] for seat in sorted(match.seated)}, seed)
-    return referee.resume(match, table, record=notes)
+    places: dict[int, Place] = {}
+    for seat in sorted(match.seated):
+        places[seat] = far(addresses[seat]) or Near(open_here(shelf, addresses[seat], seat, seed))
+    return places
+
+
+def open_here(shelf: Title, address: str, seat: int, seed: bytes) -> AnyPlayer:
+    """A player in this process."""
+    return open_player(address, shelf, derive(seed, f"seat {seat}"))
 
 
 def hint(journal: Journal | None) -> str:

@@ -162,7 +162,7 @@ def for_people(appeal: Appeal, recorded: Recorded, file: str) -> dict[str, Any]:
 def commands(appeal: Appeal, file: str) -> Iterator[str]:
     """What to type to see it again."""
     path, player = quoted(f"./{file}" if file.startswith("-") else file), "PLAYER"
-    if appeal.address:  # a label before it, where it would be taken for one itself
+    if is_here(appeal.address):  # a label before it, where it would be taken for one itself
         player = quoted(f"player={appeal.address}" if "=" in appeal.address else appeal.address)
     turn = f" --turn {appeal.turn}" if appeal.moment is Moment.TURN else ""
     no_option = "-- " if appeal.address.startswith("-") else ""
@@ -173,6 +173,12 @@ def commands(appeal: Appeal, file: str) -> Iterator[str]:
         action = plain(appeal.answer)
         said = quoted(action) if len(action) <= LONGEST else "-  # and the answer, which --json has, as its input"
         yield f"fairplay why-not {appeal.game} --view {path} --at {appeal.facts} {said}"
+
+
+def is_here(address: str) -> bool:
+    """Can a player of this address be opened in this process, as it has to be under a debugger?"""
+    elsewhere = address.startswith(("exec:", "tcp:", "ws:")) or ("/" in address and not address.endswith(".py"))
+    return bool(address) and not elsewhere
 
 
 def quoted(text: str) -> str:

@@ -28,13 +28,12 @@ class Title(msgspec.Struct, frozen=True):
 @cache
 def title(name: str) -> Title:
     """The game of this name; its files are loaded when it is first asked for."""
-    if name not in GAMES:
-        raise BadRequest(f"there is no game {name!r}; there is {', '.join(GAMES)}")
-    game, strategies, draw, examples = (
-        import_module(f"{__name__}.{name}.{file}") for file in ("game", "strategies", "draw", "examples")
+    rules = rules_of(name)
+    strategies, draw, examples = (
+        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "examples")
     )
     marks = getattr(draw, "marks", unmarked)
-    return Title(getattr(game, GAMES[name]), strategies.HOUSE, draw.text, draw.svg, marks, examples.EXAMPLES)
+    return Title(rules, strategies.HOUSE, draw.text, draw.svg, marks, examples.EXAMPLES)
 
 
 def unmarked(action: Any) -> dict[str, Any]:
@@ -48,4 +47,12 @@ def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
     >>> game_with("fish", {"rows": "5"})
     Fish(rows=5, columns=8, fish='random', holes=0, colours='fixed', cramped=False)
     """
-    return title(name).rules.with_parameters(parameters)
+    return rules_of(name).with_parameters(parameters)
+
+
+def rules_of(name: str) -> type[Game[Any, Any, Any]]:
+    """The rules of this name, without all that comes with them."""
+    if name not in GAMES:
+        raise BadRequest(f"there is no game {name!r}; there is {', '.join(GAMES)}")
+    rules: type[Game[Any, Any, Any]] = getattr(import_module(f"{__name__}.{name}.game"), GAMES[name])
+    return rules

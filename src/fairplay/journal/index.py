@@ -14,15 +14,15 @@ from zlib import crc32
 
 import msgspec
 
-from fairplay import __version__
 from fairplay.core.errors import BadRequest
+from fairplay.core.version import VERSION
 from fairplay.journal.lines import FORMAT
 from fairplay.journal.listing import Listing, Status, listing
 
 INDEX = ".index.sqlite"
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite puts beside it
 SCHEMA = 1  # to be counted up with every change of the tables, or of what a listing is
-MADE_BY = crc32(f"{SCHEMA} {FORMAT} {__version__}".encode()) >> 1  # another fairplay may read the journals differently
+MADE_BY = crc32(f"{SCHEMA} {FORMAT} {VERSION}".encode()) >> 1  # another fairplay may read the journals differently
 PATIENCE = 30.0  # seconds to wait for others who write
 BATCH = 200  # journals per transaction: whoever interrupts us loses no more
 NOT_BROKEN = (  # SQLite's codes for an index that others are using, or that we may not write

@@ -9,12 +9,12 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from fairplay import __version__
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
+from fairplay.core.version import VERSION
 from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, Line, Opening, Parent, Resumed, encode, seal
 from fairplay.journal.reenact import what_was_shown
 from fairplay.journal.replay import Recorded
@@ -85,7 +85,7 @@ class Journal:
                 0,
                 self._now(),
                 FORMAT,
-                __version__,
+                VERSION,
                 secrets.token_hex(16),
                 match.game.name,
                 match.game.version,
@@ -111,7 +111,7 @@ class Journal:
             replace(
                 opening,
                 at=self._now(),
-                fairplay=__version__,
+                fairplay=VERSION,
                 match=secrets.token_hex(16),
                 names=names,
                 players=self._players,
@@ -185,7 +185,7 @@ class Journal:
         self._syncer.watch(scroll)
 
     def _mark_resumption(self, before: int) -> None:
-        self._append(Resumed(self._seq, self._now(), __version__, before + 2))
+        self._append(Resumed(self._seq, self._now(), VERSION, before + 2))
 
     def _append(self, line: Line) -> None:
         if self._scroll is None:

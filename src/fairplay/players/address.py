@@ -23,7 +23,7 @@ def split_label(text: str) -> tuple[str, str]:
     (('ann', 'lookahead:2'), ('random', 'random'))
     """
     label, equals, address = text.partition("=")
-    if not equals:
+    if not equals or ":" in label or "/" in label:  # then it is in the middle of an address
         return text, text
     if not label or not address:
         raise BadRequest(f"{text!r} names no player; write NAME=PLAYER")
@@ -40,7 +40,8 @@ def open_player(address: str, title: Title, key: bytes) -> AnyPlayer:
     if name not in title.house:
         known = ", ".join(title.house)
         raise BadRequest(
-            f"{title.rules.name} has no player {name!r}; it has {known}, and takes py:module:Name and ./file.py"
+            f"{title.rules.name} has no player {name!r}; it has {known}, "
+            "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
         )
     return title.house[name].make(parameter, key)
 

@@ -7,6 +7,7 @@ from fairplay.core.roles import Observer
 from fairplay.referee.local import describe
 from fairplay.referee.referee import AnyMatch
 
+NAME_OF = type.__dict__["__name__"].__get__  # which no class of somebody else's can make its own
 Report = Callable[[str], None]
 
 
@@ -26,4 +27,4 @@ class Gallery:
                 raise
             except BaseException as error:
                 self._observers = tuple(other for other in self._observers if other is not observer)
-                self._report(f"observer {type(observer).__name__} was dropped: {describe(error)[1]}")
+                self._report(f"observer {NAME_OF(type(observer))} was dropped: {describe(error)[1]}")

@@ -1,6 +1,7 @@
 """Keep a shelf of bad players, each with the fault that it has to be ejected for."""
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -8,78 +9,138 @@ import msgspec
 from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Channel, Strategy
-from fairplay.games.fish import actions as fish
-from fairplay.games.q.actions import Action, Exchange, Place, Placement
-from fairplay.games.q.board import position_of
-from fairplay.games.q.draft import drafts
-from fairplay.games.q.pieces import NAMES
-from fairplay.games.q.state import View
-from fairplay.games.tsuro import actions as tsuro
+from fairplay.core.roles import Channel
 from fairplay.referee.local import Local
+from fairplay.testing import cheats, hostile_answers, hostile_connections, hostile_programs, hostile_replies
+from fairplay.testing.cheats import AnyStrategy, Cheat
 
 AnyGame = Game[Any, Any, Any]
-AnyStrategy = Strategy[Any, Any]
-Cheat = Callable[[Any], Any]  # from a view to an illegal action; None: the cheat is impossible now
+Deed = Callable[[], Any]
+Make = Callable[[AnyStrategy, AnyGame, Moment], Channel]  # a player that is bad at this moment, and good otherwise
 
-CALLS: dict[Moment, type[Message]] = {
-    Moment.GREETING: Start,
-    Moment.TURN: TakeTurn,
-    Moment.NEWS: Tell,
-    Moment.FAREWELL: End,
-}
-ONLY_IN = {Moment.NEWS: "q"}  # the other games have no news
+GREETING, TURN, NEWS, FAREWELL = Moment
+CALLS: dict[Moment, type[Message]] = {GREETING: Start, TURN: TakeTurn, NEWS: Tell, FAREWELL: End}
+ONLY_IN = {NEWS: "q"}  # the other games have no news
 
 
-class Bad(msgspec.Struct, frozen=True):
-    """A kind of bad player: what it must be ejected for, and how it is seated; it plays by a strategy otherwise."""
+class Distance(Enum):
+    """How far away a player is: in this process, behind pipes, behind a socket."""
 
+    HERE = "in-process"
+    PROGRAM = "program"
+    TCP = "tcp"
+    WEBSOCKET = "websocket"
+
+
+HERE = frozenset({Distance.HERE})
+AWAY = frozenset(Distance) - HERE
+
+
+class Bad(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of bad player: what it does, and what it must be ejected for. It plays by a strategy otherwise."""
+
+    name: str
+    about: str  # in one line
     fault: Fault
-    moment: Moment
-    seat: Callable[[AnyStrategy, AnyGame], Channel]
-    game: str = ""  # the only one it makes sense for; empty: all
+    moments: tuple[Moment, ...]  # at which it makes sense
+    make: Make
+    distances: frozenset[Distance] = HERE
+    clause: str = ""  # of the rules, if it breaks one
+    only_in: str = ""  # the only game it makes sense for; empty: all
+
+    @property
+    def moment(self) -> Moment:
+        """When it is bad, if nothing else is said."""
+        return self.moments[0]
+
+    @property
+    def game(self) -> str:
+        """The only game in which it can be bad at its moment; empty: all."""
+        return self.only_in or ONLY_IN.get(self.moment, "")
+
+    def at(self, moment: Moment) -> "Bad":
+        """The same, bad at this moment."""
+        return msgspec.structs.replace(self, moments=(moment,))
+
+    def fault_at(self, distance: Distance) -> Fault:
+        """What it is ejected for: of a connection nobody knows whether the program behind it crashed."""
+        far = distance in (Distance.TCP, Distance.WEBSOCKET)
+        return Fault.GONE if far and self.fault is Fault.CRASHED else self.fault
+
+    def seat(self, strategy: AnyStrategy, game: AnyGame) -> Channel:
+        """A way to such a player; for one that has to be elsewhere, a stand-in that says how it fails."""
+        return self.make(strategy, game, self.moment)
 
 
 class Misbehaving:
     """A player that does its work at one moment, and then something else as well."""
 
-    def __init__(self, strategy: AnyStrategy, moment: Moment, deed: Callable[[], Any]) -> None:
+    def __init__(self, strategy: AnyStrategy, moment: Moment, deed: Deed) -> None:
         self._strategy = strategy
         self._moment = moment
         self._deed = deed
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> Any:
         """Sit down."""
-        return self._deed() if self._moment is Moment.GREETING else None
+        return self._deed() if self._moment is GREETING else None
 
     def take_turn(self, view: Any) -> Any:
         """Play by the strategy."""
         action = self._strategy(view)
-        return self._deed() if self._moment is Moment.TURN else action
+        return self._deed() if self._moment is TURN else action
 
     def tell(self, news: Any) -> Any:
         """Take the news."""
-        return self._deed() if self._moment is Moment.NEWS else None
+        return self._deed() if self._moment is NEWS else None
 
     def end(self, result: Result) -> Any:
         """Take leave."""
-        return self._deed() if self._moment is Moment.FAREWELL else None
+        return self._deed() if self._moment is FAREWELL else None
 
 
-class Hanging:
-    """A channel to a player that hangs on its n-th call of a moment; nobody has to wait for it."""
+class Scribbling(Misbehaving):
+    """A player that writes into what it is given, at one moment."""
 
-    def __init__(self, channel: Channel, moment: Moment, count: int = 1) -> None:
+    def __init__(self, strategy: AnyStrategy, moment: Moment) -> None:
+        super().__init__(strategy, moment, lambda: None)
+
+    def start(self, seat: Seat, names: Any, view: Any) -> Any:
+        """Change a name."""
+        if self._moment is GREETING:
+            names[0] = "me"
+
+    def take_turn(self, view: Any) -> Any:
+        """Change the view."""
+        if self._moment is TURN:
+            view.seat = 0
+        return self._strategy(view)
+
+    def tell(self, news: Any) -> Any:
+        """Change the news."""
+        if self._moment is NEWS:
+            news[0] = "gold"
+
+    def end(self, result: Any) -> Any:
+        """Change the result."""
+        if self._moment is FAREWELL:
+            result.ranking = ()
+
+
+class Failing:
+    """A channel to a player that fails on its n-th call of a moment; nobody has to wait for it."""
+
+    def __init__(self, channel: Channel, moment: Moment, failed: Failed, count: int = 1) -> None:
         self._channel = channel
         self._moment = moment
+        self._failed = failed
         self._left = count
 
     def ask(self, message: Message) -> Answer:
-        """Pass it on, until it is the call to hang on."""
+        """Pass it on, until it is the call to fail on."""
         if isinstance(message, CALLS[self._moment]):
             self._left -= 1
             if self._left == 0:
-                return Failed(Fault.TIMED_OUT, "no answer in time")
+                return self._failed
         return self._channel.ask(message)
 
     def close(self, ejected: Ejected | None) -> None:
@@ -87,7 +148,14 @@ class Hanging:
         self._channel.close(ejected)
 
 
-def raises(error: type[BaseException]) -> Callable[[], Any]:
+class Hanging(Failing):
+    """The same, and the failure is that it hangs."""
+
+    def __init__(self, channel: Channel, moment: Moment, count: int = 1) -> None:
+        super().__init__(channel, moment, Failed(Fault.TIMED_OUT, "no answer in time"), count)
+
+
+def raises(error: type[BaseException]) -> Deed:
     """The deed of raising this."""
 
     def deed() -> Any:
@@ -101,126 +169,134 @@ def recurse() -> Any:
     return recurse()
 
 
+def misbehaving(name: str, about: str, fault: Fault, deed: Deed, *moments: Moment) -> Bad:
+    """Does this."""
+    return Bad(
+        name=name,
+        about=about,
+        fault=fault,
+        moments=moments or tuple(Moment),
+        make=lambda strategy, game, moment: Local(Misbehaving(strategy, moment, deed), game),
+    )
+
+
 def raising(moment: Moment, error: type[BaseException] = RuntimeError) -> Bad:
     """Raises at this moment, after it did its work."""
-    return misbehaving(Fault.CRASHED, moment, raises(error))
+    name = f"raises in the {moment.value}"
+    return misbehaving(name, f"raises a {error.__name__}", Fault.CRASHED, raises(error), moment)
 
 
-def returning(moment: Moment, value: Any) -> Bad:
-    """Returns this at this moment, where it makes no sense."""
-    return misbehaving(Fault.MALFORMED, moment, lambda: value)
-
-
-def misbehaving(fault: Fault, moment: Moment, deed: Callable[[], Any]) -> Bad:
-    """Does this at this moment."""
-    return Bad(
-        fault,
-        moment,
-        lambda strategy, game: Local(Misbehaving(strategy, moment, deed), game),
-        ONLY_IN.get(moment, ""),
-    )
+def returning(name: str, value: Any, *moments: Moment) -> Bad:
+    """Returns this, where it makes no sense."""
+    return misbehaving(name, f"{name}, where that makes no sense", Fault.MALFORMED, lambda: value, *moments)
 
 
 def hanging(moment: Moment) -> Bad:
     """Hangs at the first call of this moment."""
     return Bad(
-        Fault.TIMED_OUT,
-        moment,
-        lambda strategy, game: Hanging(Local(strategy, game), moment),
-        ONLY_IN.get(moment, ""),
+        name=f"hangs in the {moment.value}",
+        about="never answers",
+        fault=Fault.TIMED_OUT,
+        moments=(moment,),
+        make=lambda strategy, game, moment: Hanging(Local(strategy, game), moment),
+        distances=AWAY,
     )
 
 
-def cheating(game: str, cheat: Cheat) -> Bad:
+def twisting(name: str, twist: Callable[[Any], Any]) -> Bad:
+    """Answers a good action that is made of bad things."""
+    return Bad(
+        name=name,
+        about=f"{name} in an action that would be fine",
+        fault=Fault.MALFORMED,
+        moments=(TURN,),
+        make=lambda strategy, game, moment: Local(twister(twist, strategy), game),
+    )
+
+
+def twister(twist: Callable[[Any], Any], strategy: AnyStrategy) -> AnyStrategy:
+    """The strategy with a twist to its actions, wherever there is one."""
+
+    def choose(view: Any) -> Any:
+        action = strategy(view)
+        found = twist(action)
+        return action if found is None else found
+
+    return choose
+
+
+def cheating(name: str, game: str, cheat: Cheat) -> Bad:
     """Cheats on every turn on which it can, and plays by its strategy on the others."""
-    return Bad(Fault.ILLEGAL, Moment.TURN, lambda strategy, rules: Local(cheater(cheat, strategy), rules), game)
+    return Bad(
+        name=name,
+        about=cheats.about(cheat),
+        fault=Fault.ILLEGAL,
+        moments=(TURN,),
+        make=lambda strategy, rules, moment: Local(cheats.cheater(cheat, strategy), rules),
+        distances=HERE | {Distance.TCP},
+        clause=cheats.clause_of(cheat),
+        only_in=game,
+    )
 
 
-def always(action: Any) -> Cheat:
-    """The cheat of doing this, whatever the position is."""
-    return lambda view: action
+def away(deed: hostile_programs.Deed) -> Bad:
+    """What a program does, for which a failure stands in wherever there is no program."""
+    fault = Fault(deed.fault)
+    failed = Failed(fault, f"a stand-in for somebody who {deed.about}")
+    return Bad(
+        name=deed.name,
+        about=deed.about,
+        fault=fault,
+        moments=tuple(dict.fromkeys(Moment(moment) for moment in deed.found_out.values())),
+        make=lambda strategy, game, moment: Failing(Local(strategy, game), moment, failed),
+        distances=frozenset(Distance(distance) for distance in deed.distances),
+    )
 
 
-def cheater(cheat: Cheat, strategy: AnyStrategy) -> AnyStrategy:
-    """The strategy with a cheat before it."""
-    return lambda view: cheat(view) or strategy(view)
+Q_CHEATS = cheats.Q_CHEATS
+cheater = cheats.cheater
+LAST_SEAT = ("places beside a tile", "sends somebody round")  # not for whoever goes first, or in a chosen position only
 
-
-# The cheats of the Q course.
-
-
-def not_adjacent(view: View) -> Action:
-    """A tile where no other is near."""
-    row = max(position_of(cell)[0] for cell in view.map.tiles) + 2
-    return one_tile(view.hand[0] if view.hand else 0, (row, 0))
-
-
-def not_owned(view: View) -> Action | None:
-    """A tile that is not in the hand, where it fits if it does anywhere."""
-    others = [kind for kind in range(len(NAMES)) if kind not in view.hand]
-    if not others:
-        return None
-    edge, frontier = view.map.edge, view.map.frontier
-    places = ((kind, cell) for cell in edge for kind in others if frontier[cell] >> kind & 1)
-    kind, cell = next(places, (others[0], edge[0]))
-    return one_tile(kind, position_of(cell))
-
-
-def not_a_line(view: View) -> Action | None:
-    """Tiles that all fit, the last one beside the line."""
-    for draft in drafts(view) if len(view.hand) > 1 else ():
-        extended = draft.map
-        for cell in extended.edge:
-            if not draft.is_in_line(position_of(cell)):
-                for kind in draft.hand:
-                    if extended.frontier[cell] >> kind & 1:
-                        return draft.plus(cell, kind).action
-    return None
-
-
-def bad_exchange(view: View) -> Action | None:
-    """An exchange for more tiles than are left."""
-    return Exchange() if view.left < len(view.hand) else None
-
-
-def no_fit(view: View) -> Action | None:
-    """A tile of the hand where it does not fit."""
-    for cell in view.map.edge:
-        for kind in view.hand:
-            if not view.map.frontier[cell] >> kind & 1:
-                return one_tile(kind, position_of(cell))
-    return None
-
-
-def one_tile(kind: int, at: tuple[int, int]) -> Place:
-    """A placement of a single tile."""
-    return Place((Placement(NAMES[kind], at),))
-
-
-Q_CHEATS: dict[str, Cheat] = {
-    "non-adjacent-coordinate": not_adjacent,
-    "tile-not-owned": not_owned,
-    "not-a-line": not_a_line,
-    "bad-ask-for-tiles": bad_exchange,
-    "no-fit": no_fit,
+CHEATS: dict[str, Bad] = {
+    name: cheating(name, game, cheat) for game, known in cheats.CHEATS.items() for name, cheat in known.items()
 }
-
-SHELF: dict[str, Bad] = {
-    **{f"raises in the {moment.value}": raising(moment) for moment in Moment},
-    **{f"hangs in the {moment.value}": hanging(moment) for moment in Moment},
-    "exits": raising(Moment.TURN, SystemExit),
-    "recurses for ever": misbehaving(Fault.CRASHED, Moment.TURN, recurse),
-    "answers nothing": returning(Moment.TURN, None),
-    "answers junk": returning(Moment.TURN, "junk"),
-    "answers an action of no game": returning(Moment.TURN, {"type": "win"}),
-    "answers an object": returning(Moment.TURN, object()),
-    **{
-        f"answers in the {moment.value}": returning(moment, "thanks")
-        for moment in (Moment.GREETING, Moment.NEWS, Moment.FAREWELL)
-    },
-    "places far away in fish": cheating("fish", always(fish.Place((10**6, -(10**6))))),
-    "places far away in tsuro": cheating("tsuro", always(tsuro.Place(0, 0, "A", (10**6, -(10**6))))),
-    "places far away in q": cheating("q", lambda view: one_tile(view.hand[0], (10**6, -(10**6)))),
-    "places nothing in q": cheating("q", always(Place(()))),
-    **{f"cheats: {name}": cheating("q", cheat) for name, cheat in Q_CHEATS.items()},
+SHELF: dict[str, Bad] = {  # in this process, one of each fault at each moment of each game
+    bad.name: bad
+    for bad in (
+        *(raising(moment) for moment in Moment),
+        *(hanging(moment) for moment in Moment),
+        misbehaving("exits", "leaves by sys.exit", Fault.CRASHED, raises(SystemExit), TURN),
+        misbehaving("recurses for ever", "calls itself until the stack is full", Fault.CRASHED, recurse, TURN),
+        returning("answers nothing", None, TURN),
+        returning("answers junk", "junk", TURN),
+        returning("answers an action of no game", {"type": "win"}, TURN),
+        returning("answers an object", object(), TURN),
+        *(returning(f"answers in the {moment.value}", "thanks", moment) for moment in (GREETING, NEWS, FAREWELL)),
+        *(bad for bad in CHEATS.values() if bad.name not in LAST_SEAT),
+    )
 }
+ODD: dict[str, Bad] = {  # in this process, too: strange answers and strange exceptions, at any moment
+    bad.name: bad
+    for bad in (
+        Bad(
+            name="scribbles",
+            about="writes into what it is given",
+            fault=Fault.CRASHED,
+            moments=(TURN, GREETING, NEWS, FAREWELL),
+            make=lambda strategy, game, moment: Local(Scribbling(strategy, moment), game),
+        ),
+        *(
+            misbehaving(f"raises {name}", f"raises {name}", Fault.CRASHED, deed, TURN, GREETING, NEWS, FAREWELL)
+            for name, deed in hostile_answers.RAISED.items()
+        ),
+        *(
+            misbehaving(f"answers {name}", f"answers {name}", Fault.MALFORMED, make, TURN, GREETING, NEWS, FAREWELL)
+            for name, make in hostile_answers.ANSWERS.items()
+        ),
+        *(twisting(f"answers with {name}", twist) for name, twist in hostile_answers.TWISTS.items()),
+        *(bad for bad in CHEATS.values() if bad.name in LAST_SEAT),
+    )
+}
+DEEDS = {**hostile_replies.DEEDS, **hostile_programs.DEEDS, **hostile_connections.DEEDS}
+FAR: dict[str, Bad] = {deed.name: away(deed) for deed in DEEDS.values() if deed.fault}
+EVERYBODY = {**SHELF, **ODD, **FAR}

@@ -1,0 +1,181 @@
+"""Measure what a turn costs a player at some distance, beside the barest code that says the same.
+
+A turn is a question to a player that answers at once, and its answer, decoded. The bare code is what one would write
+with asyncio alone: it encodes, sends, waits for a line with a time-out, and decodes; it checks nothing else.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from asyncio.subprocess import PIPE
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from fairplay.core.messages import Answered, TakeTurn
+from fairplay.games.fish import Fish
+from fairplay.players import wire
+from fairplay.players.process import Program
+from fairplay.players.remote import Remote
+from fairplay.players.sandbox import Level, Sandbox, why_not_strict
+from fairplay.players.tcp import Door, listen_tcp
+
+ROUNDS = 15
+TURNS = 200  # in a round
+LIMIT = 5.0  # seconds
+GAME = Fish(rows=5, columns=5)
+MESSAGE = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
+BOT = r"""
+import re, sys
+nonce = re.compile(rb'"nonce":("[^"]*")')
+for line in sys.stdin.buffer:
+    answer = b'{"type":"place","at":[0,0]}' if line.startswith(b'{"type":"take_turn"') else b"null"
+    sys.stdout.buffer.write(b'{"nonce":' + nonce.search(line)[1] + b',"answer":' + answer + b"}\n")
+    sys.stdout.buffer.flush()
+"""
+TCP_BOT = r"""
+import re, socket, sys
+nonce = re.compile(rb'"nonce":("[^"]*")')
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+    for text in line.makefile("rb"):
+        answer = b'{"type":"place","at":[0,0]}' if text.startswith(b'{"type":"take_turn"') else b"null"
+        line.sendall(b'{"nonce":' + nonce.search(text)[1] + b',"answer":' + answer + b"}\n")
+"""
+WEBSOCKET_BOT = r"""
+import re, sys
+from websockets.sync.client import connect
+nonce = re.compile(r'"nonce":("[^"]*")')
+with connect(f"ws://127.0.0.1:{sys.argv[1]}", compression=None, proxy=None) as line:
+    for text in line:
+        answer = '{"type":"place","at":[0,0]}' if text.startswith('{"type":"take_turn"') else "null"
+        line.send('{"nonce":' + nonce.search(text)[1] + ',"answer":' + answer + "}")
+"""
+
+
+class Figure(NamedTuple):
+    """Seconds per turn: ours, and of the barest code."""
+
+    ours: float
+    bare: float
+
+
+Turn = Callable[[], Awaitable[object]]
+Benchmark = Callable[[], Awaitable[Figure]]
+
+
+async def process_turn(level: Level) -> Figure:
+    """A program on this machine, through its pipes."""
+    command = (sys.executable, "-I", "-S", "-c", BOT)
+    program = await Program.start(command, sandbox=Sandbox(level))
+    bare = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+    assert bare.stdin is not None and bare.stdout is not None
+    remote = Remote(program, GAME)
+    try:
+        assert isinstance(await remote.hello(), Answered)
+        return await compared(asking(remote), bare_turn(bare.stdout, bare.stdin))
+    finally:
+        await remote.close(None)
+        bare.stdin.close()
+        await bare.wait()
+
+
+async def tcp_turn() -> Figure:
+    """A program at the other end of a connection."""
+    return await over_network(listen_tcp("0"), TCP_BOT)
+
+
+async def websocket_turn() -> Figure:
+    """A program at the other end of a WebSocket; the bare code is over plain TCP."""
+    from fairplay.players.websocket import listen_websocket
+
+    return await over_network(listen_websocket("0"), WEBSOCKET_BOT)
+
+
+async def over_network(door: Door, bot: str) -> Figure:
+    """A bot that comes in through a door, beside one on bare streams."""
+    came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
+    server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
+    bare_port = server.sockets[0].getsockname()[1]
+    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(door.port))
+    bare = await asyncio.create_subprocess_exec(sys.executable, "-c", TCP_BOT, str(bare_port))
+    (guest,) = await door.seat(GAME)
+    reader, writer = await came
+    try:
+        return await compared(asking(guest.remote), bare_turn(reader, writer))
+    finally:
+        await guest.remote.close(None)
+        writer.close()
+        server.close()
+        await asyncio.gather(ours.wait(), bare.wait())
+
+
+def asking(remote: Remote) -> Turn:
+    """A turn of ours."""
+
+    async def turn() -> None:
+        assert isinstance(await remote.ask(MESSAGE), Answered)
+
+    return turn
+
+
+def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
+    """A turn as the barest code has it, over streams."""
+    decode = wire.action_decoder(Fish)
+
+    async def turn() -> None:
+        writer.write(wire.question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=LIMIT))
+        await writer.drain()
+        line = await asyncio.wait_for(reader.readline(), LIMIT)
+        decode(wire.decode_reply(line).answer)
+
+    return turn
+
+
+async def compared(ours: Turn, bare: Turn) -> Figure:
+    """The best rounds of both, by turns, so that both have the same weather."""
+    best = [float("inf"), float("inf")]
+    for _ in range(ROUNDS):
+        for place, turn in enumerate((ours, bare)):
+            since = time.perf_counter()
+            for _ in range(TURNS):
+                await turn()
+            best[place] = min(best[place], (time.perf_counter() - since) / TURNS)
+    return Figure(*best)
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "process.turn": lambda: process_turn(Level.NONE),
+    "process.turn.strict": lambda: process_turn(Level.STRICT),
+    "tcp.turn": tcp_turn,
+    "websocket.turn": websocket_turn,
+}
+
+
+def main() -> None:
+    """Print the figures as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all if none is given")
+    chosen = parser.parse_args()
+    names = chosen.names or [name for name in BENCHMARKS if "strict" not in name or not why_not_strict()]
+    figures = {name: asyncio.run(measured(BENCHMARKS[name])) for name in names}
+    if chosen.json:
+        json.dump(
+            {name: {**figure._asdict(), "ratio": figure.ours / figure.bare} for name, figure in figures.items()},
+            sys.stdout,
+        )
+        print()
+        return
+    print(f"{'':<24}{'us per turn':>12}{'bare':>12}{'ratio':>8}")
+    for name, figure in figures.items():
+        print(f"{name:<24}{figure.ours * 1e6:>12.1f}{figure.bare * 1e6:>12.1f}{figure.ours / figure.bare:>8.2f}")
+
+
+async def measured(benchmark: Benchmark) -> Figure:
+    """The figure of one benchmark."""
+    return await benchmark()
+
+
+if __name__ == "__main__":
+    main()

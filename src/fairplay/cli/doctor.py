@@ -1,0 +1,58 @@
+"""fairplay doctor: say what is kept from players that are programs, on this machine."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+
+from fairplay.players.lifeline import why_no_namespace
+from fairplay.players.sandbox import Measure, what_can_be_enforced
+from fairplay.render.text import printable
+
+LONGEST_REASON = 300
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+@click.pass_context
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Say what can be kept from players that are programs.
+
+    A program in a strict sandbox tries what it should not be able to do. The exit code is 0 if there is such a sandbox
+    on this machine, and 1 if not.
+    """
+    measures, no_namespace = what_can_be_enforced(), why_no_namespace()
+    strict = not any(measure.why_not for measure in measures)
+    if as_json:
+        plain = [{**msgspec.to_builtins(measure), "enforced": not measure.why_not} for measure in measures]
+        click.echo(json.dumps({"strict": strict, "measures": plain, "namespaces": not no_namespace}))
+    else:
+        for line in (*rows(measures), "", *summary(strict, no_namespace)):
+            click.echo(line)
+    context.exit(0 if strict else 1)
+
+
+def rows(measures: Sequence[Measure]) -> Iterator[str]:
+    """The measures as lines of a table; a reason that holds for several is given once."""
+    told = ""
+    for measure in measures:
+        yield f"{'no ' if measure.why_not else 'yes'}  {measure.name:<12} {measure.about}"
+        if measure.why_not not in ("", told):
+            told = measure.why_not
+            yield f"     {'':<12} but: {printable(told, LONGEST_REASON)}"
+
+
+def summary(strict: bool, no_namespace: str) -> list[str]:
+    """What follows for players."""
+    if strict:
+        return ["Players that are programs can have a strict sandbox."]
+    lines = [
+        "There is no strict sandbox on this machine. Where it was not asked for, programs run without one.",
+        "It takes bubblewrap, which `make setup` installs where it can, and a system that allows namespaces.",
+    ]
+    if no_namespace:
+        lines.append(
+            f"Without namespaces ({printable(no_namespace, LONGEST_REASON)}) a program may leave others behind."
+        )
+    return lines

@@ -1,0 +1,174 @@
+"""fairplay join: let a player of this machine take part in a match elsewhere."""
+
+import secrets
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import click
+import msgspec
+
+from fairplay.cli.stage import refuse_unreadable
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Result
+from fairplay.core.game import Game, Seat
+from fairplay.games import title
+from fairplay.players import wire
+from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.serve import serve_player
+from fairplay.players.tcp import Lost, dial, host_and_port, lines_from, sender
+from fairplay.players.wire import LONGEST_NAME
+from fairplay.render.text import printable
+
+LONGEST = 600  # characters of a reason
+SCHEMES = ("tcp", "ws")
+
+Line = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
+
+
+class Crashed(Exception):
+    """The player raised something; it has been shown."""
+
+
+class Reported:
+    """A player, and a report of what it hears for the person who lets it play."""
+
+    def __init__(self, player: AnyPlayer, game: Game[Any, Any, Any]) -> None:
+        self.ended = False
+        self._player = player
+        self._game = game
+        self._seat: Seat | None = None
+        self._seats = 0
+
+    def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
+        """Say where it sits."""
+        self._seat, self._seats = seat, len(names)
+        name = printable(names[seat], LONGEST_NAME) if 0 <= seat < len(names) else "somebody"
+        say(f"playing {self._game.name} as {name} in seat {seat}")
+        self._call("start", seat, names, view)
+
+    def take_turn(self, view: Any) -> Any:
+        """Answer with an action."""
+        take_turn: Any = getattr(self._player, "take_turn", self._player)
+        return self._shown(lambda: msgspec.Raw(wire.encode(take_turn(view))))
+
+    def tell(self, news: Any) -> None:
+        """Pass it on."""
+        self._call("tell", news)
+
+    def end(self, result: Result) -> None:
+        """Say how it came out."""
+        say(ranked(result, self._seat, self._seats))
+        self._call("end", result)
+        self.ended = True
+
+    def _call(self, method: str, *arguments: Any) -> None:
+        known = getattr(self._player, method, None)
+        if known is not None:
+            self._shown(known, *arguments)
+
+    def _shown(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Whatever the player raises is shown to its author, who is likely to sit here."""
+        try:
+            return method(*arguments)
+        except Exception as error:
+            traceback.print_exception(error)
+            raise Crashed(f"the player raised {type(error).__name__}") from None
+
+
+@click.command()
+@click.argument("host", metavar="HOST:PORT")
+@click.argument("player")
+@click.option("--name", metavar="NAME", help="What others are to call the player, if the host agrees.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    help="Seconds to try until the host is there.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="Seconds without a message after which the host is given up.",
+)
+@click.pass_context
+def join(context: click.Context, host: str, player: str, name: str | None, wait: float, patience: float) -> None:
+    """Let PLAYER take part in a match that is hosted elsewhere.
+
+    The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
+    ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, or py:module:Name.
+
+    The exit code is 0 when the match ended with the player in it, and 1 if it was ejected or the line was lost.
+    """
+    refuse_unreadable((host, player, name or ""))
+    if name is not None and not 0 < len(name) <= LONGEST_NAME:
+        raise BadRequest(f"a name has 1 to {LONGEST_NAME} characters")
+    with connection(host, wait=wait, patience=patience) as (lines, send):
+        say(f"connected to {host}")
+        to_the_end = took_part(player, lines, send, name)
+    context.exit(0 if to_the_end else 1)
+
+
+def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
+    """Play the match, and say how it went; was the player there to the end?"""
+    table: list[Reported] = []
+
+    def make(game: Game[Any, Any, Any]) -> Reported:
+        player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES))
+        table.append(Reported(player, game))
+        return table[-1]
+
+    lost = "the host hung up"
+    try:
+        goodbye = serve_player(make, lines, send, name=name)
+    except Crashed as crashed:
+        say(str(crashed))
+        return False
+    except Lost as error:
+        goodbye, lost = None, f"the line was lost: {printable(str(error), LONGEST)}"
+    if goodbye is not None:
+        say(f"ejected, {goodbye.fault.value.replace('_', ' ')}: {printable(goodbye.why, LONGEST)}")
+        return False
+    if table and table[-1].ended:
+        return True
+    say(f"{lost} before the end of the match")
+    return False
+
+
+def connection(host: str, *, wait: float, patience: float) -> AbstractContextManager[Line]:
+    """The line to a host: tcp://HOST:PORT, or only HOST:PORT, or ws://HOST:PORT/PATH."""
+    scheme, slashes, place = host.partition("://")
+    if slashes and scheme not in SCHEMES:
+        raise BadRequest(f"{host!r} is no host; write HOST:PORT, tcp://HOST:PORT or ws://HOST:PORT")
+    if scheme == "ws" and slashes:
+        from fairplay.players.websocket import dial_websocket
+
+        return dial_websocket(host, wait=wait, patience=patience)
+    return over_tcp(place if slashes else host, wait=wait, patience=patience)
+
+
+@contextmanager
+def over_tcp(place: str, *, wait: float, patience: float) -> Iterator[Line]:
+    """The line to a host over TCP."""
+    with dial(*host_and_port(place), wait=wait) as line:
+        yield lines_from(line, patience=patience), sender(line, patience=patience)
+
+
+def ranked(result: Result, seat: Seat | None, seats: int) -> str:
+    """Where a seat came in."""
+    better = 0
+    for group in result.ranking:
+        if seat in group:
+            return f"ranked {better + 1} of {seats}{', tied' if len(group) > 1 else ''}"
+        better += len(group)
+    return "the match is over, and the player is not ranked"
+
+
+def say(text: str) -> None:
+    """Say something to whoever lets the player play."""
+    click.echo(f"fairplay: {text}", err=True)

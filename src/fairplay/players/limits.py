@@ -1,0 +1,72 @@
+"""Say how long a player may take, as data."""
+
+from typing import Annotated
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.messages import Message, TakeTurn
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=86400)]
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The time control of a match, in seconds of one monotonic clock; our own delays are credited to the player."""
+
+    move: Seconds = 5.0  # for every answer
+    start_up: Seconds = 10.0  # until a program is there and has said so
+    arrival: Seconds = 60.0  # until somebody has come in through a door
+    first_move: Seconds | None = None  # instead of `move`
+    bank: Seconds | None = None  # for all turns together
+    increment: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 0.0  # what each turn adds to the bank
+    goodbye: Seconds = 0.25  # for whatever is said to somebody who is out
+
+
+NAMES = {"start": "start_up", "first": "first_move"}  # what people may call them; the others by their own names
+NAMES |= {name: name for name in ("move", "arrival", "bank", "increment")}
+
+
+def limits_from(text: str) -> Limits:
+    """The limits that a person means: seconds for every answer, and more by name.
+
+    >>> limits_from("2.5").move
+    2.5
+    >>> limits_from("move=2,first=20,bank=60,increment=0.5,start=30").bank
+    60.0
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals:
+            name, value = "move", part
+        if name not in NAMES or NAMES[name] in found:
+            raise BadRequest(f"{text!r} is no time limit; write seconds, or NAME=SECONDS with {', '.join(NAMES)}")
+        found[NAMES[name]] = value
+    try:
+        return msgspec.convert(found, Limits, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"{text!r} is no time limit: {error}") from None
+
+
+class Budget:
+    """What is left of the limits to one player."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._left = limits.bank
+        self._first = True
+
+    def allowed(self, message: Message) -> float:
+        """How long it may take over this, in seconds."""
+        limits = self._limits
+        if not isinstance(message, TakeTurn):
+            return limits.move
+        limit = limits.first_move if self._first and limits.first_move is not None else limits.move
+        return limit if self._left is None else min(limit, self._left)
+
+    def spend(self, message: Message, seconds: float) -> None:
+        """It took so long."""
+        if isinstance(message, TakeTurn):
+            self._first = False
+            if self._left is not None:
+                self._left = max(0.0, self._left - seconds) + self._limits.increment

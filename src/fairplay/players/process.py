@@ -1,0 +1,185 @@
+"""Reach a player that is a program: a line over its pipes, and an end for it and for all that it has started."""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, SubprocessStreamProtocol
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault
+from fairplay.players import wire
+from fairplay.players.remote import Closed
+from fairplay.players.sandbox import Sandbox, wrap
+from fairplay.players.stream import Stream
+
+MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
+CHUNK = 65536
+PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
+CODE_WAIT = 0.25  # seconds for an exit code, once nothing more can be said or heard
+KILL_WAIT = 1.0  # seconds for a killed program to be gone
+SIGNALS = range(1, 65)
+
+
+class Pipes(SubprocessStreamProtocol):
+    """The pipes of a process; says when it has ended, and when the last of them is closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=wire.MOST_BYTES, loop=loop)
+        self.ended = asyncio.Event()  # there is an exit code
+        self.closed = asyncio.Event()
+        self.open = {0, 1, 2}
+
+    def process_exited(self) -> None:
+        """The process has ended; somebody may still hold the pipes."""
+        super().process_exited()
+        self.ended.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """One of the pipes is closed."""
+        super().pipe_connection_lost(fd, exc)
+        self.open.discard(fd)
+        if not self.open:
+            self.closed.set()
+
+
+class Program(Stream):
+    """A line to a program: its stdin and stdout. Of what it says on stderr only the end is kept.
+
+    Whoever starts one has to hang up.
+    """
+
+    def __init__(self, transport: asyncio.SubprocessTransport, pipes: Pipes) -> None:
+        assert pipes.stdin is not None and pipes.stdout is not None and pipes.stderr is not None
+        super().__init__(pipes.stdout, pipes.stdin)
+        self._transport = transport
+        self._pipes = pipes
+        self._last_words = b""
+        self._listening = asyncio.create_task(self._listen(pipes.stderr))
+
+    @classmethod
+    async def start(cls, command: Sequence[str], *, sandbox: Sandbox) -> "Program":
+        """Start a program, in the directory where we are. BadRequest: there is no such program, or sandbox.
+
+        Whatever else keeps it from running is found out when it is first asked something.
+        """
+        loop, words = asyncio.get_running_loop(), wrap(command, sandbox)
+        try:
+            transport, pipes = await loop.subprocess_exec(
+                lambda: Pipes(loop),
+                *words,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                start_new_session=True,  # a Ctrl-C is for us
+            )
+        except OSError as error:  # no more files, processes or memory
+            raise HostFault(f"{command[0]} cannot be started: {error.strerror}") from error
+        return cls(transport, pipes)
+
+    async def send(self, text: bytes) -> None:
+        """Send a whole line; whoever never reads makes this wait."""
+        try:
+            await super().send(text)
+        except Closed:
+            raise await self._broken_off() from None
+
+    async def receive(self) -> bytes:
+        """The next whole line, without its end."""
+        try:
+            return await super().receive()
+        except Closed:
+            raise await self._broken_off() from None
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Send some last words, close stdin and wait so long for it to end by itself; then kill whatever is left."""
+        try:
+            with suppress(Closed, TimeoutError):
+                async with asyncio.timeout(within):
+                    if last:
+                        await super().send(last)
+                    self._writer.close()
+                    await self._pipes.ended.wait()
+        finally:
+            self._kill()
+            await surely(self._let_go())
+
+    def evidence(self) -> str:
+        """What became of it, and the end of what it said on stderr."""
+        said = self._last_words.decode(errors="replace")
+        about = f"the program {fate(self._transport.get_returncode())}"
+        return f"{about}; its stderr ends with:\n{said}" if said else f"{about}; it said nothing on stderr"
+
+    async def _broken_off(self) -> Closed:
+        """What it means that nothing can be said or heard any more; waits a little for the exit code and stderr."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CODE_WAIT):
+                await self._pipes.ended.wait()
+                await asyncio.wait((self._listening,))
+        code = self._transport.get_returncode()
+        return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
+
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        """Read stderr to its end, so that nobody has to wait for us there, and keep the last of it."""
+        with suppress(OSError):
+            while heard := await stderr.read(CHUNK):
+                self._last_words = (self._last_words + heard)[-MOST_LAST_WORDS:]
+                await asyncio.sleep(PAUSE)
+
+    def _kill(self) -> None:
+        """Kill the child of our child: the first of a namespace, or whoever is kept. Ours cleans up, and ends."""
+        if self._pipes.ended.is_set():
+            return
+        pid = self._transport.get_pid()
+        for number in children(pid) or [pid]:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
+    async def _let_go(self) -> None:
+        """Wait until it is gone, and leave nothing open."""
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(KILL_WAIT):
+                    await self._pipes.ended.wait()
+        finally:
+            if 0 in self._pipes.open:
+                self._writer.transport.abort()  # what was not read is lost
+            self._transport.close()  # kills our child, should it still be there
+            self._listening.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KILL_WAIT):
+                await self._pipes.ended.wait()
+                await self._pipes.closed.wait()
+        await asyncio.wait((self._listening,))
+
+
+async def surely(work: Coroutine[Any, Any, None]) -> None:
+    """Do it to the end, and be cancelled only then."""
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process that has a single thread."""
+    try:
+        return [int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def fate(code: int | None) -> str:
+    """What an exit code says; above 128 it stands for a signal, as in shells."""
+    if code is None:
+        return "is still running"
+    number = -code if code < 0 else code - 128
+    return f"was killed by signal {number}" if number in SIGNALS else f"ended with exit code {code}"

@@ -1,0 +1,212 @@
+"""Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Coroutine
+from hashlib import blake2b, sha256
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Game
+from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.players import wire
+from fairplay.players.limits import Budget, Limits
+from fairplay.players.wire import Malformed, Reply
+from fairplay.referee.local import NO_ACTION
+from fairplay.referee.referee import NOT_DUE
+
+T = TypeVar("T")
+
+DEFAULT = Limits()
+SLICE = 0.05  # seconds: the longest wait without a look at the clock
+TOLERANCE = 0.01  # seconds by which a wait may end late before it counts as a delay of ours
+MOST_RAW = 512  # bytes of a bad answer that are kept
+MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
+
+
+class Closed(Exception):
+    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection."""
+
+    def __init__(self, fault: Fault, why: str) -> None:
+        super().__init__(why)
+        self.fault = fault
+
+
+class TooMuch(Exception):
+    """More came than anybody asked for; what came first is its text."""
+
+    def __init__(self, text: bytes) -> None:
+        super().__init__("too much")
+        self.text = text
+
+
+class Line(Protocol):
+    """A line to somebody: bytes with an end there and back. Whatever goes wrong is `Closed` or `TooMuch`."""
+
+    async def send(self, text: bytes) -> None:
+        """Send a whole line; comes back when it is on its way."""
+
+    async def receive(self) -> bytes:
+        """The next whole line, without its end."""
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Send some last words if that can be done in so many seconds; then let go of everything, on every path."""
+
+    def evidence(self) -> str:
+        """What is known of the other end when it failed: an exit code, its last words."""
+
+
+class Remote:
+    """A channel over a line. One question is open at a time, and every wait has a deadline."""
+
+    def __init__(
+        self,
+        line: Line,
+        game: Game[Any, Any, Any],
+        *,
+        match_id: str = "",
+        limits: Limits = DEFAULT,
+        turns: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._line = line
+        self._game = game
+        self._match_id = match_id
+        self._limits = limits
+        self._budget = Budget(limits)
+        self.turns = turns  # that the player has had; some of them before, if the match was resumed
+        self._clock = clock
+        self._decode_action = wire.action_decoder(type(game))
+        self._secret = secrets.token_bytes(16)
+        self._questions = 0
+        self._stale = 0
+        self._broken: Failed | None = None  # once it failed, it is not asked again
+
+    async def hello(self) -> Answered | Failed:
+        """Wait until the player is there, which may take longer than an answer; it may say its name."""
+        nonce, limit = self._next_nonce(), self._limits.start_up
+        text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
+        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, "the answer to hello is no name")
+        self._broken = answer if isinstance(answer, Failed) else None
+        return answer
+
+    async def ask(self, message: Message) -> Answer:
+        """Say it, and wait for the answer."""
+        if self._broken is not None:
+            return self._broken
+        takes_turn = isinstance(message, TakeTurn)
+        self.turns += takes_turn
+        nonce, limit = self._next_nonce(), self._budget.allowed(message)
+        text = wire.question(message, self._game, match_id=self._match_id, turn=self.turns, nonce=nonce, limit=limit)
+        decode, why = (self._decode_action, NO_ACTION) if takes_turn else (wire.acknowledgement_decoder, NOT_DUE)
+        answer = await self._exchange(text, nonce, limit, decode, why)
+        self._budget.spend(message, answer.took)
+        return answer
+
+    async def close(self, ejected: Ejected | None) -> None:
+        """Say a bounded goodbye and cut the line."""
+        last = b"" if ejected is None else wire.goodbye(self._match_id, ejected)
+        await self._line.hang_up(last, self._limits.goodbye)
+
+    async def _exchange(
+        self, text: bytes, nonce: str, limit: float, decode: Callable[[msgspec.Raw], Any], not_due: str
+    ) -> Answered | Failed:
+        """Send a question, and make an answer of what comes back, or of what goes wrong."""
+        timer = Timer(limit, self._clock)
+        received = b""
+        try:
+            received = await timer.within(self._said_and_heard(text))
+            reply = wire.read_reply(received)
+            while isinstance(reply, Reply) and reply.nonce != nonce and self._is_old(reply.nonce):
+                self._stale += 1
+                if self._stale > MOST_STALE:
+                    return self._failed(Fault.FLOOD, "answered old questions again and again", timer, received)
+                received = await timer.within(self._line.receive())
+                reply = wire.read_reply(received)
+        except TimeoutError:
+            return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", timer)
+        except Closed as closed:
+            return self._failed(closed.fault, str(closed), timer)
+        except TooMuch as much:
+            return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", timer, much.text)
+        if isinstance(reply, Malformed):
+            return self._failed(Fault.MALFORMED, f"not a reply: {reply.why}", timer, received)
+        if reply.nonce != nonce:
+            return self._failed(Fault.MALFORMED, "a reply to a question that was never asked", timer, received)
+        answer = wire.read_answer(received, reply, decode)
+        if isinstance(answer, Malformed):
+            return self._failed(Fault.MALFORMED, not_due, timer, received, answer.why)
+        return Answered(answer, timer.taken)
+
+    async def _said_and_heard(self, text: bytes) -> bytes:
+        """The line that comes after this one was sent."""
+        await self._line.send(text)
+        return await self._line.receive()
+
+    def _failed(self, fault: Fault, why: str, timer: "Timer", received: bytes = b"", detail: str = "") -> Failed:
+        """What went wrong, with all that is known about it for the record."""
+        parts = [detail, described(received) if received else "", timer.described(), self._line.evidence()]
+        self._broken = Failed(fault, why, timer.taken, "\n".join(part for part in parts if part))
+        return self._broken
+
+    def _next_nonce(self) -> str:
+        self._questions += 1
+        return self._nonce(self._questions)
+
+    def _nonce(self, question: int) -> str:
+        """What only who heard a question knows of it: its number, and a part that nobody can guess."""
+        return f"{question}-{blake2b(b'%d' % question, key=self._secret, digest_size=8).hexdigest()}"
+
+    def _is_old(self, nonce: str) -> bool:
+        number, _, _ = nonce.partition("-")
+        known = number.isascii() and number.isdigit() and int(number) < self._questions
+        return known and nonce == self._nonce(int(number))
+
+
+class Timer:
+    """The time that a player has for one question, by one clock; whenever we were late ourselves, it gets more."""
+
+    def __init__(self, limit: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._asked = clock()
+        self._credit = 0.0
+
+    @property
+    def taken(self) -> float:
+        """How long it has been, without our own delays."""
+        return self._clock() - self._asked - self._credit
+
+    async def within(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work comes to, or TimeoutError. The wait is cut into slices: one that ends late was our delay."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not task.done():
+                now = self._clock()
+                left = self._asked + self._limit + self._credit - now
+                if left <= 0:
+                    raise TimeoutError
+                slice_ = min(left, SLICE)
+                await asyncio.wait((task,), timeout=slice_)
+                late = self._clock() - now - slice_
+                if late > TOLERANCE:
+                    self._credit += late
+            return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait((task,))
+
+    def described(self) -> str:
+        """The clocks, for the record."""
+        return (
+            f"limit {self._limit:.3f} s, taken {self.taken:.3f} s, credited for delays of the host {self._credit:.3f} s"
+        )
+
+
+def described(received: bytes) -> str:
+    """Bytes from a stranger, for the record."""
+    return f"received {received[:MOST_RAW]!r} ({len(received)} bytes, SHA-256 {sha256(received).hexdigest()})"

@@ -1,0 +1,228 @@
+"""Shut a program in: what it may see, use and reach, and what this machine can do about it.
+
+docs/sandbox.md says what is promised. Everything is done by command lines, of tools that every Linux has and of
+bubblewrap; nothing of ours runs in a forked copy of this process.
+"""
+
+import inspect
+import json
+import os
+import resource
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.players.bubblewrap import environment, shut_in
+from fairplay.players.lifeline import keeper, namespace, outcome, why_no_namespace
+from fairplay.referee.host import complain
+
+MEGABYTE = 1024 * 1024
+RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
+FIRST_TO_GO = ("choom", "-n", "1000", "--")  # where memory runs out; needs a /proc of its own, or hits somebody else
+OLDEST_BUBBLEWRAP = (0, 8)
+TOOLS = {"bwrap": "bubblewrap", "choom": "choom", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
+
+
+class Level(Enum):
+    """How much is kept from a program."""
+
+    STRICT = "strict"  # it has files, network and processes of its own, and is nobody
+    NONE = "none"  # it is whoever runs us; only its use of the machine is limited
+
+
+class Sandbox(msgspec.Struct, frozen=True):
+    """How a program is shut in. Limits are for each of its processes, if nothing else is said."""
+
+    level: Level
+    memory: int = 512 * MEGABYTE  # bytes
+    cpu: int = 3600  # seconds of computing
+    processes: int = 64  # threads too, all together; only if strict
+    open_files: int = 256
+    file_size: int = 64 * MEGABYTE  # bytes of a file that it writes
+    space: int = 64 * MEGABYTE  # bytes in /tmp, which is its home too, and as many in /dev/shm; only if strict
+    hidden: tuple[str, ...] = ()  # what it may not see, even if it lies beside it: journals; only if strict
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """Something that a strict sandbox keeps from a program, if this machine can do it."""
+
+    name: str
+    about: str
+    why_not: str  # "": it is enforced
+
+
+def sandbox_from(text: str, warn: Callable[[str], None] = complain) -> Sandbox:
+    """The sandbox that a person means: auto, strict or none. Auto is strict, or else none with a warning."""
+    if text not in ("auto", *(level.value for level in Level)):
+        raise BadRequest(f"there is no sandbox {text!r}; there is auto, strict and none")
+    if text == Level.NONE.value:
+        return Sandbox(Level.NONE)
+    lacking = why_not_strict()
+    if lacking and text == Level.STRICT.value:
+        raise BadRequest(f"{lacking}; `fairplay doctor` says more")
+    if lacking:
+        warn(f"programs run WITHOUT A SANDBOX: {lacking}; `fairplay doctor` says more")
+    return Sandbox(Level.NONE if lacking else Level.STRICT)
+
+
+def wrap(command: Sequence[str], sandbox: Sandbox) -> list[str]:
+    """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox."""
+    name = command[0] if command else ""
+    program = shutil.which(name)
+    if program is None:
+        there = "/" in name and Path(name).is_file()
+        raise BadRequest(f"{name} may not be executed" if there else f"there is no program {name!r}")
+    if sandbox.level is Level.NONE:
+        kept = keeper() if why_no_namespace() else [*namespace(), *keeper()]
+        return [*kept, *limits(sandbox), program, *command[1:]]
+    if lacking := why_not_strict():
+        raise BadRequest(lacking)
+    return strictly(program, command[1:], sandbox)
+
+
+def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox) -> list[str]:
+    """The same for a strict sandbox, without asking whether there is one."""
+    within = [*limits(sandbox), *FIRST_TO_GO]
+    inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden)
+    path = os.environ.get("PATH", os.defpath)
+    return ["env", "-i", f"PATH={path}", *namespace(), *inside]
+
+
+BOUNDS = {
+    "core": resource.RLIMIT_CORE,
+    "cpu": resource.RLIMIT_CPU,
+    "data": resource.RLIMIT_DATA,
+    "as": resource.RLIMIT_AS,
+    "nofile": resource.RLIMIT_NOFILE,
+    "fsize": resource.RLIMIT_FSIZE,
+    "nproc": resource.RLIMIT_NPROC,
+}
+
+
+def limits(sandbox: Sandbox) -> list[str]:
+    """What runs a command within limits."""
+    if shutil.which("prlimit") is None:
+        return []
+    wanted = {
+        "core": 0,
+        "cpu": sandbox.cpu,
+        "data": sandbox.memory,
+        "as": sandbox.memory + RESERVED,
+        "nofile": sandbox.open_files,
+        "fsize": sandbox.file_size,
+    }
+    if sandbox.level is Level.STRICT:  # or else all that the same user runs would count
+        wanted["nproc"] = sandbox.processes
+    bounds = [f"--{name}={most_allowed(BOUNDS[name], most)}" for name, most in wanted.items()]
+    return ["prlimit", *bounds, "--"]
+
+
+def most_allowed(which: int, wanted: int) -> int:
+    """A limit that does not go beyond our own."""
+    own = resource.getrlimit(which)[1]
+    return wanted if own == resource.RLIM_INFINITY else min(wanted, own)
+
+
+USUAL = Sandbox(Level.STRICT)
+MEASURES = {
+    "files": "sees the system, Python and its own directory, and writes nowhere but in a /tmp of its own",
+    "network": "reaches nobody, not even on this machine",
+    "processes": "sees and signals only its own, and dies with all of them",
+    "user": "is nobody in particular, with no rights and no way to get some",
+    "environment": "knows none of our environment variables",
+    "memory": f"has {USUAL.memory // MEGABYTE} MB for each process, and is the first to lose them when none are left",
+    "computing": f"has {USUAL.cpu} s for each process",
+    "space": f"has {USUAL.open_files} open files, and {USUAL.space // MEGABYTE} MB in /tmp and /dev/shm each",
+    "threads": f"has {USUAL.processes} threads and processes, all together",
+}
+
+
+@cache
+def what_can_be_enforced() -> tuple[Measure, ...]:
+    """What a strict sandbox keeps from a program on this machine: tried out from inside of one, when first asked."""
+    held, why_none = tried()
+    return tuple(
+        Measure(name, about, why_none or ("" if held[name] else "tried from inside, it does not hold"))
+        for name, about in MEASURES.items()
+    )
+
+
+def why_not_strict() -> str:
+    """Why this machine has no strict sandbox; "" if it has one."""
+    lacking = [measure for measure in what_can_be_enforced() if measure.why_not]
+    return f"there is no strict sandbox here ({lacking[0].name}: {lacking[0].why_not})" if lacking else ""
+
+
+def tried() -> tuple[dict[str, bool], str]:
+    """What holds in a strict sandbox, or why there is none at all."""
+    if missing := [package for tool, package in TOOLS.items() if shutil.which(tool) is None]:
+        return {}, f"{', '.join(missing)}: not installed"
+    version = outcome(["bwrap", "--version"])[0].split()[-1]
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
+        return {}, f"bubblewrap {version} is too old; it takes {'.'.join(map(str, OLDEST_BUBBLEWRAP))} or later"
+    if why := why_no_namespace():
+        return {}, why
+    sandbox = Sandbox(Level.STRICT, memory=256 * MEGABYTE, processes=8, space=MEGABYTE)
+    known = {
+        "namespaces": {path.name: str(path.readlink()) for path in Path("/proc/self/ns").iterdir()},
+        "variables": [*environment(), "PWD"],
+        **msgspec.to_builtins(sandbox),
+    }
+    imports = "import json, os, resource, sys\nfrom pathlib import Path\nfrom typing import Any"
+    source = f"{imports}\n{inspect.getsource(look)}\nlook()"
+    said, why = outcome(strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox))
+    return ({}, why) if why else (json.loads(said), "")
+
+
+def look() -> None:
+    """Try from inside what should not be possible, and say what was not. This is a program of its own."""
+    known: dict[str, Any] = json.loads(sys.argv[1])
+    own = {
+        path.name for path in Path("/proc/self/ns").iterdir() if str(path.readlink()) != known["namespaces"][path.name]
+    }
+    status = Path("/proc/self/status").read_text().split()
+    most = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in ("CPU", "NOFILE", "FSIZE")}
+    room = [os.statvfs(place) for place in ("/tmp", "/dev/shm")]
+
+    def fails(work: Any) -> bool:
+        try:
+            work()
+        except (OSError, MemoryError):
+            return True
+        return False
+
+    def fork() -> None:
+        waiting, going = os.pipe()
+        for _ in range(known["processes"]):
+            if os.fork() == 0:
+                os.close(going)
+                os.read(waiting, 1)  # until the first of us ends
+                os._exit(0)
+
+    held = {
+        "files": "mnt" in own
+        and not Path("/etc/passwd").exists()
+        and not any(os.access(place, os.W_OK) for place in ("/", "/dev", "/usr", sys.prefix)),
+        "network": "net" in own,
+        "processes": own >= {"pid", "ipc", "uts"},
+        "user": os.getuid() != 0
+        and int(status[status.index("CapEff:") + 1], 16) == 0
+        and status[status.index("NoNewPrivs:") + 1] == "1"
+        and os.system("unshare --user true 2>/dev/null") != 0,
+        "environment": set(os.environ) <= set(known["variables"]),
+        "memory": fails(lambda: bytearray(known["memory"]))
+        and int(Path("/proc/self/oom_score_adj").read_text()) == 1000,
+        "computing": 0 <= most["CPU"] <= known["cpu"],  # and not -1, which is no limit
+        "space": 0 <= most["NOFILE"] <= known["open_files"]
+        and 0 <= most["FSIZE"] <= known["file_size"]
+        and all(disk.f_blocks * disk.f_frsize <= known["space"] for disk in room),
+        "threads": fails(fork),
+    }
+    print(json.dumps(held))

@@ -1,0 +1,90 @@
+"""Be at the player's end of a line: hear messages of the protocol, call the player, send its replies."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.roles import Player, Strategy
+from fairplay.games import game_with
+from fairplay.players import wire
+from fairplay.players.wire import End, Goodbye, Hello, Start, TakeTurn, Tell
+
+MOST_SHOWN = 80  # bytes of what was not understood
+
+AnyGame = Game[Any, Any, Any]
+Make = Callable[[AnyGame], Player | Strategy[Any, Any]]
+
+
+class Misunderstood(BadRequest):
+    """The other end says something else than we understand."""
+
+
+def serve_player(
+    make: Make, lines: Iterable[bytes], send: Callable[[bytes], object], *, name: str | None = None
+) -> Goodbye | None:
+    """Play one match over a line, until the other end hangs up; a goodbye says why, if the player was ejected.
+
+    The player is made once the game is known. `lines` are the messages as they arrive, `send` puts a line on its way.
+    Whatever the player raises, this raises.
+    """
+    game: AnyGame | None = None
+    player: Any = None
+    for text in lines:
+        line = read_line(text)
+        answer: Any = None
+        match line:
+            case Goodbye():
+                return line
+            case Hello():
+                if line.protocol != wire.PROTOCOL:
+                    raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")
+                game = game_in(line)
+                player = make(game)
+                answer = None if name is None else {"name": name}
+            case _ if game is None:
+                raise Misunderstood(f"they did not say hello, but {type(line).__name__}")
+            case Start():
+                answer = call(player, "start", line.seat, line.names, view_in(line, game))
+            case TakeTurn():
+                answer = getattr(player, "take_turn", player)(view_in(line, game))
+            case Tell():
+                news = tuple(line.news) if isinstance(line.news, list) else line.news  # as it was said
+                answer = call(player, "tell", news)
+            case End():
+                answer = call(player, "end", line.result)
+        send(wire.encode({"nonce": line.nonce, "answer": answer}) + b"\n")
+    return None
+
+
+def read_line(text: bytes) -> wire.Line:
+    """A message of the protocol."""
+    try:
+        line: wire.Line = wire.decode_line(text)
+        return line
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Misunderstood(f"what came is no message of the protocol: {error}: {text[:MOST_SHOWN]!r}") from None
+
+
+def game_in(line: Hello) -> AnyGame:
+    """The game that will be played, as far as players may know it."""
+    try:
+        return game_with(line.game, {key: it for key, it in line.parameters.items() if it != "given"})
+    except BadRequest as error:
+        raise Misunderstood(str(error)) from None
+
+
+def view_in(line: Start | TakeTurn, game: AnyGame) -> Any:
+    """What the player sees."""
+    try:
+        return game.unpack(line.view)
+    except BadRequest as error:
+        raise Misunderstood(str(error)) from None
+
+
+def call(player: Any, method: str, *arguments: Any) -> Any:
+    """Call a method that players may have or not."""
+    known = getattr(player, method, None)
+    return None if known is None else known(*arguments)

@@ -1,0 +1,319 @@
+"""Meet over TCP: a door where players come in, and the way from a player to such a door."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from random import uniform
+from typing import Any, Self
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.core.game import Game
+from fairplay.core.messages import Answered
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import DEFAULT, Closed, Line, Remote, Timer
+from fairplay.players.stream import Stream
+
+LOOPBACK = "127.0.0.1"
+MOST_PENDING = 32  # connections that have not answered hello yet
+BACKLOG = 128  # and those that nobody has looked at
+PAUSE = 0.02  # seconds without a look at the door, when nobody can come in
+MOST_LINE = 1024 * 1024  # bytes of a line from a host
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two tries to connect
+SHORTEST = 0.001  # seconds: what is left of a limit that has run out
+
+MakeLine = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Line]
+
+
+class Guest(msgspec.Struct, frozen=True):
+    """Who has a seat now. If nobody came, whatever is asked is answered by GONE."""
+
+    remote: Remote
+    name: str | None = None  # that it wants to have, in a stranger's words
+    place: str = ""  # where it came from, as HOST:PORT
+
+
+class Lost(Exception):
+    """The line to a host was lost, and how."""
+
+
+class Nobody:
+    """The line to a player that never came."""
+
+    async def send(self, text: bytes) -> None:
+        """There is nobody to hear it."""
+        raise Closed(Fault.GONE, "nobody came")
+
+    async def receive(self) -> bytes:
+        """There is nobody to say anything."""
+        raise Closed(Fault.GONE, "nobody came")
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """There is nothing to cut."""
+
+    def evidence(self) -> str:
+        """There is nothing to know."""
+        return ""
+
+
+class Door:
+    """A place to come in, for one match. It listens as soon as it is made, and closes once everybody sits.
+
+    Whoever connects is nobody until it has answered hello: who is silent, or talks about something else, holds up no
+    seat. If too many stand there, the one that has stood there longest has to go; so an honest player comes in
+    however many strangers there are.
+    """
+
+    def __init__(self, host: str, port: int, line: MakeLine = Stream) -> None:
+        self._socket = listening(host, port)
+        self.host: str
+        self.port: int
+        self.host, self.port = self._socket.getsockname()[:2]
+        self._line = line
+
+    @property
+    def address(self) -> str:
+        """Where to come in, as HOST:PORT."""
+        return shown(self.host, self.port)
+
+    async def seat(
+        self,
+        game: Game[Any, Any, Any],
+        seats: int = 1,
+        *,
+        match_id: str = "",
+        limits: Limits = DEFAULT,
+        within: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> list[Guest]:
+        """The guests for so many seats, in the order in which they came, after at most so many seconds.
+
+        If no time is given, it is the limit for starting up. The door is closed afterwards.
+        """
+        patience = limits.start_up if within is None else within
+        timer = Timer(patience, clock)
+
+        def remote(line: Line) -> Remote:
+            left = max(SHORTEST, min(limits.start_up, patience - timer.taken))
+            told = msgspec.structs.replace(limits, start_up=left)
+            return Remote(line, game, match_id=match_id, limits=told, clock=clock)
+
+        hall = Hall(self._socket, self._line, remote, seats)
+        try:
+            with suppress(TimeoutError):
+                await timer.within(hall.fill())
+        except BaseException:  # we were interrupted
+            for guest in hall.guests:
+                await guest.remote.close(None)
+            raise
+        finally:
+            self.close()
+        return hall.guests + [Guest(remote(Nobody())) for _ in range(seats - len(hall.guests))]
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Hall:
+    """Where those stand who came in and have no seat yet."""
+
+    def __init__(self, door: socket.socket, line: MakeLine, remote: Callable[[Line], Remote], seats: int) -> None:
+        self.guests: list[Guest] = []
+        self._door = door
+        self._line = line
+        self._remote = remote
+        self._seats = seats
+        self._full = asyncio.Event()
+        self._pending: list[asyncio.Task[None]] = []  # those who came first are first
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._pause: asyncio.TimerHandle | None = None
+
+    async def fill(self) -> None:
+        """Let people in until all seats are taken; then, or when we are called off, send everybody else away."""
+        self._open()
+        try:
+            await self._full.wait()
+        finally:
+            self._shut()
+            while self._pending:
+                self._send_away()
+            if self._leaving:
+                await asyncio.wait(self._leaving)
+
+    def _open(self) -> None:
+        asyncio.get_running_loop().add_reader(self._door, self._let_in)
+
+    def _shut(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._door)
+        if self._pause is not None:
+            self._pause.cancel()
+
+    def _let_in(self) -> None:
+        """Take the next connection, and say hello."""
+        try:
+            connection, _ = self._door.accept()
+        except BlockingIOError:  # it has gone again
+            return
+        except OSError:  # there is no file descriptor left, or no memory: later there may be
+            self._send_away()
+            self._shut()
+            self._pause = asyncio.get_running_loop().call_later(PAUSE, self._open)
+            return
+        if len(self._pending) >= MOST_PENDING:
+            self._send_away()
+        task = asyncio.create_task(self._greet(connection))
+        self._pending.append(task)
+        task.add_done_callback(self._forget)
+        task.add_done_callback(lambda task: connection.close() if task.cancelled() else None)
+
+    async def _greet(self, connection: socket.socket) -> None:
+        """Say hello to a connection; one that answers has a seat, and all others are cut."""
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+            place = shown(*connection.getpeername()[:2])
+            streams = await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES)
+        except OSError:
+            connection.close()
+            return
+        remote = self._remote(self._line(*streams))
+        seated = False
+        try:
+            answer = await remote.hello()
+            if isinstance(answer, Answered) and not self._full.is_set():
+                seated = True
+                self.guests.append(Guest(remote, getattr(answer.value, "name", None), place))
+                if len(self.guests) == self._seats:
+                    self._full.set()
+        finally:
+            if not seated:
+                await remote.close(None)
+
+    def _send_away(self) -> None:
+        """Let go of the connection that has waited longest."""
+        if self._pending:
+            task = self._pending.pop(0)
+            task.cancel()
+            self._leaving.add(task)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._leaving.discard(task)
+        if task in self._pending:
+            self._pending.remove(task)
+
+
+def listen_tcp(place: str) -> Door:
+    """A door for the address tcp:PLACE, where a place is PORT or HOST:PORT; port 0 is any that is free."""
+    return Door(*host_and_port(place))
+
+
+def host_and_port(place: str) -> tuple[str, int]:
+    """The host, which is this machine if none is named, and the port.
+
+    >>> host_and_port("4000"), host_and_port("example.org:4000"), host_and_port("[::1]:4000")
+    (('127.0.0.1', 4000), ('example.org', 4000), ('::1', 4000))
+    """
+    host, colon, port = place.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if bracketed else host
+    sound = (bool(host) or not colon) and (bracketed or ":" not in host)
+    if not (sound and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536):
+        raise BadRequest(f"{place!r} is no place to meet; write PORT or HOST:PORT")
+    return host or LOOPBACK, int(port)
+
+
+def shown(host: str, port: int) -> str:
+    """A place as it is written.
+
+    >>> shown("::1", 4000)
+    '[::1]:4000'
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that others can connect to from now on."""
+    try:
+        family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        made = socket.create_server(where[:2], family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:  # UnicodeError: no host can be called like that
+        raise BadRequest(f"cannot listen at {shown(host, port)}: {reason(error)}") from None
+    made.setblocking(False)
+    return made
+
+
+def dial(host: str, port: int, *, wait: float) -> socket.socket:
+    """A connection to a host that may not be there yet: it is tried again for so many seconds."""
+    until, pause = time.monotonic() + wait, FIRST_PAUSE
+    while True:
+        left = until - time.monotonic()
+        try:
+            connection = socket.create_connection((host, port), timeout=max(FIRST_PAUSE, left))
+            if connection.getsockname() != connection.getpeername():
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+                return connection
+            connection.close()  # where nobody listens, TCP may connect us with ourselves
+            why = "nobody listens there"
+        except (socket.gaierror, UnicodeError) as error:
+            raise BadRequest(f"cannot find {host}: {reason(error)}") from None
+        except OSError as error:
+            why = reason(error)
+        if left <= pause:
+            raise BadRequest(f"cannot connect to {shown(host, port)}: {why}") from None
+        time.sleep(pause * uniform(0.5, 1.0))  # not all at the same time
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def lines_from(connection: socket.socket, *, patience: float) -> Iterator[bytes]:
+    """The lines that come from a host, until it hangs up; each has to be whole within so many seconds."""
+    received = bytearray()
+    while True:
+        until, searched = time.monotonic() + patience, 0
+        while (end := received.find(b"\n", searched)) < 0:
+            searched = len(received)
+            if searched > MOST_LINE:
+                raise Lost(f"a line of more than {MOST_LINE} bytes came")
+            try:
+                connection.settimeout(max(SHORTEST, until - time.monotonic()))
+                piece = connection.recv(65536)
+            except TimeoutError:
+                raise Lost(f"no message came for {patience:g} s") from None
+            except OSError as error:
+                raise Lost(reason(error)) from None
+            if not piece:
+                return
+            received += piece
+        line = bytes(received[:end])
+        del received[: end + 1]
+        yield line
+
+
+def sender(connection: socket.socket, *, patience: float) -> Callable[[bytes], None]:
+    """What sends a line to a host, within so many seconds. If it has hung up, what it said last is still to be read."""
+
+    def send(line: bytes) -> None:
+        connection.settimeout(patience)
+        try:
+            connection.sendall(line)
+        except TimeoutError:
+            raise Lost(f"the host did not listen for {patience:g} s") from None
+        except OSError:
+            pass
+
+    return send
+
+
+def reason(error: Exception) -> str:
+    """What an error of the operating system says."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,237 @@
+"""Speak fairplay's own protocol: one JSON object per line, and whatever arrives is a reply or malformed.
+
+docs/protocol.md describes it. What is said here is plain data: nothing in this file waits, or knows who listens.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any
+
+import msgspec
+
+from fairplay.core import messages
+from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.game import Game, Seat
+
+PROTOCOL = 1
+MOST_BYTES = 8 * 1024  # of a line from a player
+MOST_DEPTH = 32  # of objects and lists in one another
+MOST_DIGITS = 18  # of a number
+LONGEST_NAME = 64
+
+Nonce = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What every message to a player has. The reply repeats the nonce."""
+
+    match: str  # its id
+    turn: int  # how many turns the player has had, this one included
+    nonce: str
+    limit: float  # seconds until the reply has to be here
+
+
+class Hello(Asked, frozen=True, kw_only=True, tag="hello"):
+    """The first message: what will be played, and in which version of the protocol."""
+
+    protocol: int
+    game: str
+    parameters: dict[str, Any]
+
+
+class Start(Asked, frozen=True, kw_only=True, tag="start"):
+    """The greeting: where you sit, who plays, what you see."""
+
+    seat: Seat
+    names: tuple[str, ...]
+    view: Any
+
+
+class TakeTurn(Asked, frozen=True, kw_only=True, tag="take_turn"):
+    """It is your turn, and this is what you see."""
+
+    view: Any
+
+
+class Tell(Asked, frozen=True, kw_only=True, tag="tell"):
+    """What you must know before others go on."""
+
+    news: Any
+
+
+class End(Asked, frozen=True, kw_only=True, tag="end"):
+    """The farewell: how the match came out."""
+
+    result: Result
+
+
+class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
+    """You are out, and this is the last that you hear; there is nothing to reply."""
+
+    match: str
+    fault: Fault
+    why: str
+    clause: str
+
+
+Line = Hello | Start | TakeTurn | Tell | End | Goodbye
+
+
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a player sends: an action to take_turn, null to everything else (or its name to hello)."""
+
+    nonce: Nonce
+    answer: msgspec.Raw
+
+
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to hello of a player that wants a name."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """What arrived is no reply, and why."""
+
+    why: str
+
+
+encode = msgspec.json.Encoder().encode
+decode_line = msgspec.json.Decoder(Line).decode  # for the player's side
+decode_reply = msgspec.json.Decoder(Reply).decode
+
+
+def question(
+    message: messages.Message, game: Game[Any, Any, Any], *, match_id: str, turn: int, nonce: str, limit: float
+) -> bytes:
+    """A message as a line."""
+    common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
+    line: Line
+    match message:
+        case messages.Start(seat, names, view):
+            line = Start(seat=seat, names=names, view=game.pack(view), **common)
+        case messages.TakeTurn(view):
+            line = TakeTurn(view=game.pack(view), **common)
+        case messages.Tell(news):
+            line = Tell(news=news, **common)
+        case messages.End(result):
+            line = End(result=result, **common)
+    return encode(line) + b"\n"
+
+
+def hello(game: Game[Any, Any, Any], *, match_id: str, nonce: str, limit: float) -> bytes:
+    """The first message as a line."""
+    parameters = game.public_parameters()
+    line = Hello(
+        match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL, game=game.name, parameters=parameters
+    )
+    return encode(line) + b"\n"
+
+
+def goodbye(match_id: str, ejected: Ejected) -> bytes:
+    """The last message as a line."""
+    return encode(Goodbye(match=match_id, fault=ejected.fault, why=ejected.why, clause=ejected.clause)) + b"\n"
+
+
+def read_reply(line: bytes) -> Reply | Malformed:
+    """The reply on a line, whatever its answer is."""
+    if len(line) > MOST_BYTES:
+        return Malformed(f"more than {MOST_BYTES} bytes")
+    if line.count(b"[") + line.count(b"{") > MOST_DEPTH:  # before anybody nests calls for it
+        odd = oddity(line)
+        if odd is not None:
+            return Malformed(odd)
+    try:
+        return decode_reply(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Malformed(oddity(line) or "an object with a nonce and an answer, and nothing else, was due")
+
+
+def read_answer(line: bytes, reply: Reply, decode: Callable[[msgspec.Raw], Any]) -> Any | Malformed:
+    """The answer in a reply, if it is of the kind that is due."""
+    try:
+        answer = decode(reply.answer)
+        plain = encode(answer) == bytes(reply.answer) and encode(reply) == line.rstrip(b"\r\n")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Malformed(oddity(line) or "the answer is not what was asked for")
+    if plain:  # written as we would have written it, so nothing is odd about it
+        return answer
+    odd = oddity(line)
+    return answer if odd is None else Malformed(odd)
+
+
+@cache
+def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[msgspec.Raw], Any]:
+    """What makes actions of a game from the answer in a reply."""
+    return msgspec.json.Decoder(game.action).decode
+
+
+acknowledgement_decoder = msgspec.json.Decoder(None).decode
+hello_decoder = msgspec.json.Decoder(Named | None).decode
+
+STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)  # also one that never ends, or the search would begin again
+
+
+class Odd(ValueError):
+    """Something that JSON allows, or that readers of JSON disagree about, and that we do not take."""
+
+
+def oddity(line: bytes) -> str | None:
+    """What is odd about a line, however it would be decoded; None if nothing is."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    if text.count("[") + text.count("{") > MOST_DEPTH and depth(text) > MOST_DEPTH:
+        return f"nested more than {MOST_DEPTH} deep"
+    try:
+        value = json.loads(
+            text, object_pairs_hook=distinct, parse_int=short, parse_float=no_float, parse_constant=no_constant
+        )
+        json.dumps(value, ensure_ascii=False).encode()
+    except Odd as odd:
+        return str(odd)
+    except UnicodeEncodeError:
+        return "half a character"
+    except (ValueError, RecursionError):
+        return "not JSON"
+    return None
+
+
+def depth(text: str) -> int:
+    """How deep a text nests, as far as brackets tell; those in strings do not count."""
+    deepest = level = 0
+    for sign in STRINGS.sub("", text):
+        if sign in "[{":
+            level += 1
+            deepest = max(deepest, level)
+        elif sign in "]}":
+            level -= 1
+    return deepest
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, unless a key is in it twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Odd("a key is there twice")
+    return found
+
+
+def short(digits: str) -> int:
+    """A number, unless it is huge."""
+    if len(digits) > MOST_DIGITS + 1:
+        raise Odd(f"a number of more than {MOST_DIGITS} digits")
+    return int(digits)
+
+
+def no_float(digits: str) -> float:
+    """All our numbers are whole."""
+    raise Odd("a number that is not whole")
+
+
+def no_constant(name: str) -> float:
+    """NaN and Infinity are no JSON."""
+    raise Odd(f"{name}, which is no JSON")

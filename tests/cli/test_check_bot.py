@@ -1,0 +1,400 @@
+"""Try out fairplay check-bot with good bots and with bad ones: what is wrong is told, and nothing is left behind."""
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from subprocess import PIPE
+from unittest.mock import patch
+
+import pytest
+
+from fairplay.cli.check_bot import check_bot
+from fairplay.cli.main import fairplay as verbs
+from fairplay.games import GAMES, title
+from fairplay.journal.appeal import clauses
+from tests.cli.command import GOOD, Done, fairplay, in_process, refusal
+from tests.players.programs import PYTHON, alive, holdings, soon
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PLAIN = (EXAMPLES / "bots" / "fish_plain.py").read_text().partition("\nif __name__")[0]
+HOUSE = [(game, player) for game in GAMES for player in title(game).house]
+COMMAND = """
+import sys
+from fairplay.cli.check_bot import check_bot
+from fairplay.cli.main import fairplay, main
+fairplay.add_command(check_bot)
+main()
+"""
+
+# What bots in the protocol do instead of what is best. Only the second game is one of three on a board of five rows.
+CHEAT = """
+best = choose
+
+def choose(view):
+    mine = view["players"][view["seat"]]["penguins"]
+    second_game = len(view["players"]) == 3 and len(view["board"]) == 5
+    return bad(view) if second_game and len(mine) == 2 else best(view)
+"""
+ILLEGAL = f"{CHEAT}\ndef bad(view): return {{'type': 'place', 'at': [99, 99]}}"
+SLOW = f"{CHEAT}\nimport time\ndef bad(view): time.sleep(SECONDS); return best(view)"
+CHATTY = f"{CHEAT}\ndef bad(view): print('thinking...', flush=True); return best(view)"
+NOWHERE = "{'type': 'move', 'from': [0, 0], 'to': [0, 0]}"
+ODD = f"best = choose\ndef choose(view): return best(view) if len(view['board']) == 5 else {NOWHERE}"
+
+
+def check(*arguments: str) -> Done:
+    with patch.dict(verbs.commands, {"check-bot": check_bot}):
+        done = fairplay("check-bot", *arguments)
+    assert all(line.isprintable() for line in done.out.split("\n"))
+    return done
+
+
+def program(directory: Path, body: str, before: str = "", after: str = "") -> str:
+    """The address of a program that plays Fish as the example does, but for this."""
+    path = directory / "bot.py"
+    path.write_text(f"{before}\n{PLAIN}\n{body}\nmain()\n{after}\n")
+    return f"exec:{shlex.join([*PYTHON, str(path)])}"
+
+
+def verdicts(done: Done) -> list[str]:
+    """The checks that were made, without what is told below them."""
+    return re.findall(r"^(?:ok|no|warn) +.*", done.out, re.MULTILINE)
+
+
+def wrong(done: Done, *, code: int = 1) -> str:
+    """The only check that failed, with all that is told below it."""
+    assert done.code == code, done
+    [found] = re.findall(r"^no   .*\n(?:(?: .*)?\n)*", done.out, re.MULTILINE)
+    return str(found)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"[\d.]+ (?:µs|ms|s|%)", "?", text)
+
+
+# Those who are ready.
+
+
+@pytest.mark.parametrize(
+    ("game", "bot"),
+    [
+        ("fish", f"{EXAMPLES}/a_player.py"),
+        ("fish", f"exec:{sys.executable} {EXAMPLES}/bots/fish_sdk.py"),
+        pytest.param(
+            "q",
+            f"exec:node {EXAMPLES}/bots/q.js",
+            marks=pytest.mark.skipif(not shutil.which("node"), reason="there is no node here"),
+        ),
+    ],
+)
+def test_the_example_bots_are_ready(game: str, bot: str) -> None:
+    before = holdings()
+
+    done = check(game, bot)
+
+    made = verdicts(done)
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "ready to play"
+    assert not [line for line in made if line.startswith("no")]
+    assert re.fullmatch(
+        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, and would .* random walk)?", made[0]
+    )
+    assert ("random walk" in made[0]) == ("sdk" in bot)
+    assert re.match(
+        r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts ", made[-2]
+    )
+    assert re.match(r"ok   end: it ended by itself within [\d.]+ m?s, ", made[-1])
+    assert holdings() == before
+
+
+@pytest.mark.parametrize(("game", "player"), HOUSE)
+def test_the_house_players_are_ready_but_for_the_one_that_does_not_care(game: str, player: str) -> None:
+    done = check(game, player)
+
+    assert done.err == ""
+    assert verdicts(done)[0] == "ok   start: it is loaded in this process, where no limits are enforced"
+    if player == "first":
+        assert done.code == 1
+        assert f"rule 4.4  {clauses('tsuro')['4.4']}\n" in done.out
+    else:
+        assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_something_to_do(game: str) -> None:
+    made = verdicts(check(game, "random"))
+
+    rules, examples = title(game).rules(), title(game).examples
+    views = {
+        name: rules.view(state, rules.turn(state)) for name, state in examples.items() if rules.turn(state) is not None
+    }
+    least, most = rules.seats[0], rules.seats[-1]
+    assert re.match(rf"ok   game 1.*, seat 0 of {least}, with ", made[1])
+    assert re.match(rf"ok   game 2.*, seat [1-{least}] of {least + 1}, with ", made[2])
+    assert re.match(rf"ok   game 3.*, seat {most - 1} of {most}, with ", made[3])
+    assert [line.split("'")[1] for line in made[4:-1]] == [name for name in views if any(rules.actions(views[name]))]
+
+
+def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = in_process(GOOD.replace("    return", "    print('hm')\n    return"), tmp_path, monkeypatch)
+
+    done = check("fish", f"ann={bot}", "--limit", "0.000001")
+
+    assert done.code == 0
+    assert set(done.err.split()) == {"hm"}
+    assert "hm" not in done.out
+    assert verdicts(done)[-1].endswith("; no limits are enforced in this process")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_it_comes_out_the_same_every_time(game: str) -> None:
+    once, again = check(game, "random"), check(game, "random")
+
+    assert without_times(once.out) == without_times(again.out)
+
+
+def test_a_bot_may_be_checked_without_a_sandbox(tmp_path: Path) -> None:
+    done = check("fish", program(tmp_path, ""), "--sandbox", "none")
+
+    assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
+
+
+def test_parameters_are_taken_and_only_as_many_sit_down_as_they_allow() -> None:
+    made = verdicts(check("fish", "random", "--set", "rows=1", "--set", "columns=8"))
+
+    assert [line.partition(", with")[0] for line in made[1:4]] == [
+        "ok   game 1 (rows=1, columns=8), seat 0 of 2",
+        "ok   game 2 (rows=1, columns=8), seat 2 of 4",
+        "ok   game 3 (rows=1, columns=8), seat 3 of 4",
+    ]
+
+
+# Those who are not.
+
+
+def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = check("fish", f"ann={program(tmp_path, ILLEGAL)}")
+
+    told = wrong(done)
+    first, *_ = told.splitlines()
+    assert first.startswith("no   game 2 (rows=5, columns=5), seat 1 of 3, with random, lookahead: illegal, rule 3.2: ")
+    assert re.search(r"\n +when +on turn 3 of its own; it took .*\n +after fact 7: random places a penguin at ", told)
+    assert "fault     illegal: an action that breaks a rule\n" in told
+    assert f"rule 3.2  {clauses('fish')['3.2']}\n" in told
+    assert 'answer    ann places a penguin at [99, 99]\n                 {"type":"place","at":[99,99]}\n' in told
+    assert "lawful    18 answers, such as: ann places a penguin at " in told
+    assert re.search(r"What ann was shown:\n\n(.*\n)+ +W  white  ann +0 fish  to place\n", told)
+    assert done.out.splitlines()[-1] == "not ready: 1 of 11 checks failed"
+
+    monkeypatch.chdir(tmp_path)
+    [again] = re.findall(r"^ +fairplay (play .* --journal games)$", told, re.MULTILINE)
+    assert fairplay(*shlex.split(again)).code == 0
+    [journal] = Path("games").glob("*.jsonl")
+    assert "\n  when      on turn 3 of its own\n            after fact 7: random " in fairplay("why", str(journal)).out
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "advice"),
+    [
+        ("raise ValueError('no idea')", "ValueError: no idea", ""),
+        ("sys.exit(0)", "ended with exit code 0", "it has to read its stdin to the end; "),
+        ("import os\nos.kill(os.getpid(), 9)", "was killed by signal 9", ""),
+    ],
+)
+def test_who_crashes_at_the_start_is_not_tried_any_further(tmp_path: Path, body: str, said: str, advice: str) -> None:
+    done = check("fish", program(tmp_path, body))
+
+    told = wrong(done)
+    assert told.startswith("no   start: crashed, the program ")
+    assert re.search(r"\n +when +at hello; it took .*\n +fault +crashed: the player's program failed\n", told)
+    assert said in told
+    assert ("advice" in told) == bool(advice)
+    assert advice in flat(told)
+    assert done.out.endswith("\nnot ready: 1 of 11 checks failed, and 10 were not tried\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def take_turn(view)", "SyntaxError: expected ':'"),
+        (PLAIN, "defines no player: neither a class Player nor a function take_turn"),
+    ],
+    ids=["no Python", "a program of its own"],
+)
+def test_a_file_that_is_no_player_is_told_so(tmp_path: Path, source: str, said: str) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text(source)
+
+    told = flat(wrong(check("fish", str(path))))
+
+    assert said in told
+    assert (f'advice a program that speaks the protocol itself is named exec:"python3 {path}"' in told) == (
+        source == PLAIN
+    )
+
+
+def test_who_never_answers_hello_is_reminded_to_flush(tmp_path: Path) -> None:
+    told = wrong(check("fish", program(tmp_path, "", before="import time; time.sleep(60)"), "--limit", "start=0.3"))
+
+    assert told.startswith("no   start: timed out, no answer within 0.3 s\n")
+    assert "advice    a reply ends with a newline and is flushed" in told
+
+
+def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None:
+    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "60")), "--limit", "1")
+
+    told = wrong(done)
+    assert told.startswith("no   game 2 ")
+    assert ": timed out, no answer within 1 s\n" in told
+    assert re.search(r"evidence  limit 1.000 s, taken 1.\d+ s, ", told)
+    assert " --limit 1 --sandbox auto " in told
+    assert re.search(r"^warn time: the slowest of \d+ answers took 1.\d+ s, 1\d\d % of 1 s; ", done.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "told"),
+    [
+        (CHATTY, "", "something else than a reply came on stdout: 'thinking...'; print to stderr instead"),
+        ("", "print('hi', flush=True)", "something else than a reply came on stdout: 'hi'; print to stderr instead"),
+        ("", "print('x' * 10000)", "something else than a reply came on stdout: 'xxx"),
+        (
+            "",
+            "print('{}', flush=True)",
+            'a reply is {"nonce": "...", "answer": ...} on one line, with the nonce of the question',
+        ),
+    ],
+    ids=["chats", "greets", "floods", "forgets the nonce"],
+)
+def test_who_prints_something_else_is_told_what(tmp_path: Path, body: str, before: str, told: str) -> None:
+    done = check("fish", program(tmp_path, body, before))
+
+    assert wrong(done).startswith("no   game 2 " if body else "no   start: ")
+    assert f"advice {told}" in flat(wrong(done))
+
+
+def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
+    body = "for n in range(40): print('thinking', n, file=sys.stderr)\nraise ValueError(7)"
+
+    told = wrong(check("fish", program(tmp_path, body)))
+
+    assert "the program ended with exit code 1; its stderr ends with:\n" in told
+    assert "lines are left out)\n" in told
+    assert "thinking 39\n" in told
+    assert "thinking 20\n" not in told
+    assert "ValueError: 7\n" in told
+
+
+def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_path: Path) -> None:
+    done = check("fish", program(tmp_path, ODD))
+
+    refused = [line for line in verdicts(done) if line.startswith("no")]
+    assert done.out.endswith("not ready: 4 of 11 checks failed\n")
+    assert [line.split("'")[1] for line in refused] == ["placing", "star", "stuck", "freed by an ejection"]
+    assert "no   position 'star': illegal, rule 4.1: " in done.out
+    assert '\n       as JSON   {"seat":0,"stage":"playing","order":[0,1],' in done.out
+
+
+def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = check("fish", in_process("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch))
+
+    assert done.out.endswith("not ready: 8 of 10 checks failed\n")
+    assert done.out.count("evidence  ValueError: a bad day") == 1
+    assert done.out.count("this was told above\n") == 7
+
+
+def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
+    before = holdings()
+
+    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "1.2"), after="time.sleep(60)"), "--limit", "2")
+
+    assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
+    assert re.search(r"^warn time: .*\n +advice +more than 50 % is too close", done.out, re.MULTILINE)
+    assert re.search(r"^warn end: it was killed, for it still ran 1 s after .*\n +advice ", done.out, re.MULTILINE)
+    assert holdings() == before
+    assert soon(lambda: not alive(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("method", "when", "shown"),
+    [
+        ("start(self, *_)", "at the greeting, after 0 turns of its own", r"shown:\n(.*\n)+ +>  seat 0  ann "),
+        ("tell(self, news)", "at the news, after 1 turn of its own", r'told:\n\n +\["'),
+        ("end(self, result)", "at the farewell, after ", r"told:\n\n +1\. "),
+    ],
+)
+def test_what_is_wrong_at_other_moments_is_told_too(
+    method: str, when: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"""
+from fairplay.games.q.strategies import RECIPES
+
+class Player:
+    def take_turn(self, view): return RECIPES["dag"](view)
+    def {method}: return "thanks"
+"""
+
+    done = check("q", f"ann={in_process(source, tmp_path, monkeypatch)}")
+
+    assert done.code == 1
+    assert re.search(rf"no   game 1.*: malformed, .*\n +when +{when}", done.out)
+    assert 'evidence  answered "thanks"\n' in done.out
+    assert re.search(f"What ann was {shown}", done.out)
+
+
+# What cannot be checked at all.
+
+REFUSED = {
+    "an unknown game": (("chess", "random"), "there is no game 'chess'; there is fish, tsuro, q"),
+    "an unknown player": (("fish", "rando"), "fish has no player 'rando'; it has random, "),
+    "a missing file": (("fish", "./nobody.py"), "there is no Python file ./nobody.py"),
+    "a missing program": (("fish", "exec:nobody_there"), "there is no program 'nobody_there'"),
+    "a missing module": (("fish", "py:nobody_there:Bot"), "No module named 'nobody_there'"),
+    "somebody who would join": (("fish", "tcp:4000"), "tcp:4000 cannot be checked: name the program"),
+    "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name the program"),
+    "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is no time limit"),
+    "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
+    "a board too small": (("fish", "random", "--set", "rows=1"), "is too small for 2 players with 4 penguins each"),
+    "no player": (("fish",), "Missing argument 'PLAYER'."),
+}
+
+
+@pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
+    assert why in refusal(check(*arguments))
+
+
+# Somebody is in a hurry.
+
+
+@pytest.mark.parametrize(
+    ("moment", "sandbox", "number"), [("at hello", "auto", signal.SIGTERM), ("on a turn", "none", signal.SIGINT)]
+)
+def test_an_interrupted_check_leaves_nobody_behind(
+    moment: str, sandbox: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    on_turn, asked = moment == "on a turn", tmp_path / "asked"
+    pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
+    body = f"def choose(view): open({str(asked)!r}, 'w').close(); {pause}" if on_turn else pause
+    arguments = ["check-bot", "fish", program(tmp_path, body), "--limit", "60", "--sandbox", sandbox]
+    command = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stdout=PIPE, stderr=PIPE, text=True)
+
+    while not (asked.exists() if on_turn else len(alive(str(tmp_path))) > 1):
+        assert command.poll() is None
+        time.sleep(0.01)
+    command.send_signal(number)
+    out, err = command.communicate(timeout=20)
+
+    assert out.startswith("ok   start: ") == on_turn
+    assert (command.returncode, err.splitlines()[-1]) == (130, "fairplay: interrupted")
+    assert soon(lambda: not alive(str(tmp_path)))

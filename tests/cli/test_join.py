@@ -1,0 +1,406 @@
+"""Join matches with the command, and hosts that are no hosts."""
+
+import asyncio
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.game import Moment
+from fairplay.core.roles import AsyncChannel
+from fairplay.games import game_with, title
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.tcp import MOST_LINE, Door, Lost, dial, lines_from, listen_tcp, sender
+from fairplay.players.websocket import listen_websocket
+from fairplay.referee.drivers import play_async
+from fairplay.referee.host import dealt
+from fairplay.testing.scripted import AsyncScripted, playing
+from tests.cli.command import Done, fairplay, refusal, script
+
+FISH = game_with("fish", {"rows": 3, "columns": 4})
+GREEDY = title("fish").house["greedy"].make("", bytes(32))
+FIRST = """
+from fairplay.games.fish import Fish
+
+class Player:
+    def take_turn(self, view):
+        return next(Fish(rows=3, columns=4).actions(view))
+"""
+LISTEN = {"": listen_tcp, "tcp://": listen_tcp, "ws://": listen_websocket}
+
+
+class Host:
+    """A host in a thread of its own: whoever comes plays against greedy."""
+
+    def __init__(self, door: Door, *, limits: Limits | None = None) -> None:
+        self.door = door
+        self.result: Result
+        self._limits = limits or Limits(move=5.0, start_up=20.0)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._host()))
+
+    async def _host(self) -> None:
+        (guest,) = await self.door.seat(FISH, match_id="m", limits=self._limits)
+        table: list[AsyncChannel] = [guest.remote, AsyncScripted(playing(GREEDY))]
+        match = await play_async(dealt(FISH, [guest.name or "guest", "greedy"], bytes(32)), table)
+        self.result = match.result
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+
+class Script:
+    """A host that says what the test wants, and then hangs up."""
+
+    def __init__(self, *says: bytes, pause: float = 0.0, stay: float = 0.0) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self._says, self._pause, self._stay = says, pause, stay
+        self._thread = threading.Thread(target=self._host)
+
+    def _host(self) -> None:
+        connection, _ = self._socket.accept()
+        with connection, suppress(OSError):  # when nobody listens any more
+            for text in self._says:
+                connection.sendall(text)
+                time.sleep(self._pause)
+            time.sleep(self._stay)
+            connection.shutdown(socket.SHUT_WR)
+            connection.settimeout(5.0)
+            while connection.recv(65536):
+                pass
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+        self._socket.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def against_greedy(scheme: str, *player: str, limits: Limits | None = None) -> tuple[Done, Result]:
+    """What the command says of a match, and the result."""
+    with Host(LISTEN[scheme]("0"), limits=limits) as host:
+        done = fairplay("join", f"{scheme}{host.door.address}", *player)
+    return done, host.result
+
+
+def hello(**changes: Any) -> bytes:
+    line = {"type": "hello", "match": "m", "turn": 0, "nonce": "1", "limit": 5.0, "protocol": 1, "game": "fish"}
+    return wire.encode({**line, "parameters": {"rows": 3, "columns": 4}, **changes}) + b"\n"
+
+
+def start(**changes: Any) -> bytes:
+    view = FISH.pack(FISH.view(FISH.deal(2, bytes(32)), 0))
+    line = {"type": "start", "match": "m", "turn": 0, "nonce": "2", "limit": 5.0, "seat": 0, "names": ["a", "b"]}
+    return wire.encode({**line, "view": view, **changes}) + b"\n"
+
+
+def end(*ranking: list[int]) -> bytes:
+    result = {"ranking": ranking, "ejected": []}
+    return wire.encode({"type": "end", "match": "m", "turn": 0, "nonce": "3", "limit": 5.0, "result": result}) + b"\n"
+
+
+def goodbye(fault: Fault, why: str) -> bytes:
+    return wire.goodbye("m", Ejected(0, fault, Moment.TURN, why))
+
+
+def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (), **how: float) -> Done:
+    with Script(*says, **how) as host:
+        return fairplay("join", host.address, player, *options)
+
+
+# Matches
+
+
+@pytest.mark.parametrize("scheme", LISTEN)
+def test_a_player_joins_a_match_and_says_how_it_went(scheme: str) -> None:
+    done, result = against_greedy(scheme, "random", "--name", "ann")
+
+    connected, seated, ranked = done.err.splitlines()
+    place, tied = next((place, len(group) > 1) for place, group in enumerate(result.ranking) if 0 in group)
+    assert (done.code, done.out, result.ejected) == (0, "", ())
+    assert connected.startswith(f"fairplay: connected to {scheme}127.0.0.1:")
+    assert seated == "fairplay: playing fish as ann in seat 0"
+    assert ranked == f"fairplay: ranked {place + 1} of 2{', tied' if tied else ''}"
+
+
+@pytest.mark.parametrize("scheme", ["", "ws://"])
+def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path) -> None:
+    cheat = tmp_path / "cheat.py"
+    cheat.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
+
+    done, result = against_greedy(scheme, str(cheat))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: ejected, illegal: rule 3.2: there is no tile at [99, 99]\n")
+    assert [ejected.fault for ejected in result.ejected] == [Fault.ILLEGAL]
+
+
+@pytest.mark.parametrize("scheme", ["", "ws://"])
+def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\n\ndef take_turn(view):\n    time.sleep(0.6)\n")
+
+    done, result = against_greedy(scheme, str(slow), limits=Limits(move=0.3))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: ejected, timed out: no answer within 0.3 s\n")
+    assert [ejected.fault for ejected in result.ejected] == [Fault.TIMED_OUT]
+
+
+@pytest.mark.parametrize("scheme", ["", "ws://"])
+@pytest.mark.parametrize("method", ["start", "take_turn", "end"])
+def test_a_player_that_raises_shows_where_and_is_gone(scheme: str, method: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(f"{FIRST}\n    def {method}(self, *_):\n        raise ValueError('oh no')\n")
+
+    done, result = against_greedy(scheme, str(bad))
+
+    assert done.code == 1
+    assert f'{bad}", line 9, in {method}\n' in done.err
+    assert "ValueError: oh no\n" in done.err
+    assert done.err.endswith("fairplay: the player raised ValueError\n")
+    assert [ejected.fault for ejected in result.ejected] == [Fault.GONE]
+
+
+def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.py"
+    odd.write_text("def take_turn(view):\n    return object()\n")
+
+    done, _ = against_greedy("", str(odd))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: the player raised TypeError\n")
+
+
+def test_what_a_player_prints_disturbs_nobody(tmp_path: Path) -> None:
+    chatty = tmp_path / "chatty.py"
+    chatty.write_text(f"{FIRST}\n    def start(self, *_):\n        print('hm')\n")
+
+    done, result = against_greedy("", str(chatty))
+
+    assert (done.code, done.out, result.ejected) == (0, "hm\n", ())
+
+
+def test_a_player_may_be_there_before_the_host() -> None:
+    port = free_port()
+    done: list[Done] = []
+    thread = threading.Thread(target=lambda: done.append(script("join", f"127.0.0.1:{port}", "greedy")))
+    thread.start()
+    time.sleep(0.5)
+
+    with Host(listen_tcp(str(port))) as host:
+        thread.join()
+
+    assert host.result.ejected == ()
+    assert done[0].code == 0
+
+
+# Hosts that are no hosts
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("nowhere", "'nowhere' is no place to meet; write PORT or HOST:PORT"),
+        ("host:port", "'host:port' is no place to meet; write PORT or HOST:PORT"),
+        ("http://host:1", "'http://host:1' is no host; write HOST:PORT, tcp://HOST:PORT or ws://HOST:PORT"),
+        ("ws://host", "'host' is no place to meet; write PORT or HOST:PORT"),
+        ("ws://[::1:4", "'ws://[::1:4' is no WebSocket: Invalid IPv6 URL"),
+    ],
+)
+def test_what_is_no_address_is_refused(address: str, why: str) -> None:
+    assert refusal(fairplay("join", address, "greedy")) == why
+
+
+@pytest.mark.parametrize("scheme", ["", "ws://"])
+def test_a_host_that_never_comes_is_given_up(scheme: str) -> None:
+    address = f"127.0.0.1:{free_port()}"
+
+    done = fairplay("join", f"{scheme}{address}", "greedy", "--wait", "0.2")
+
+    assert refusal(done) == f"cannot connect to {address}: Connection refused"
+
+
+def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "fairplay.players.websocket")
+    monkeypatch.setitem(sys.modules, "websockets.server", None)
+
+    done = fairplay("join", "ws://127.0.0.1:1", "greedy")
+
+    assert refusal(done) == "WebSockets need the package websockets: pip install 'fairplay[web]'"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 65])
+def test_a_name_that_no_host_takes_is_refused(name: str) -> None:
+    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == "a name has 1 to 64 characters"
+
+
+def test_a_player_that_does_not_exist_is_refused_once_the_game_is_known() -> None:
+    done = told_by(hello(), player="nobody")
+
+    assert done.code == 2
+    assert "fairplay: fish has no player 'nobody'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "what came is no message of the protocol"),
+        (b"\xff\xff\n", "what came is no message of the protocol"),
+        (b"[" * 100_000 + b"\n", "what came is no message of the protocol"),
+        (start(), "they did not say hello, but Start"),
+        (hello(protocol=99), "they speak version 99 of the protocol, and we 1"),
+        (hello(game="chess"), "there is no game 'chess'"),
+        (hello(parameters={"rows": -1}), ""),
+        (hello() + start(view={"no": "view"}), ""),
+    ],
+    ids=lambda text: repr(text[:20]),
+)
+def test_a_host_that_makes_no_sense_is_refused(says: bytes, why: str) -> None:
+    done = told_by(says)
+
+    assert done.code == 2
+    connected, *_, last = done.err.splitlines()
+    assert connected.startswith("fairplay: connected to ")
+    assert last.startswith(f"fairplay: {why}")
+    assert last.isprintable()
+    assert "Traceback" not in done.err
+
+
+def test_a_host_that_hangs_up_too_early_is_reported() -> None:
+    done = told_by(hello() + start())
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: the host hung up before the end of the match\n")
+
+
+def test_a_host_that_falls_silent_is_given_up_when_patience_ends() -> None:
+    done = told_by(hello(), stay=1.0, options=("--patience", "0.2"))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: the line was lost: no message came for 0.2 s before the end of the match\n")
+
+
+def test_a_match_has_ended_even_if_the_host_does_not_hang_up() -> None:
+    done = told_by(hello() + start() + end([1], [0]), stay=1.0, options=("--patience", "0.2"))
+
+    assert done.code == 0
+    assert done.err.endswith("fairplay: ranked 2 of 2\n")
+
+
+def test_a_goodbye_after_the_end_counts() -> None:
+    done = told_by(hello() + start() + end([0]) + goodbye(Fault.MALFORMED, "no acknowledgement"))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: ranked 1 of 2\nfairplay: ejected, malformed: no acknowledgement\n")
+
+
+@pytest.mark.parametrize(
+    ("ranking", "said"),
+    [
+        (([0], [1]), "ranked 1 of 2"),
+        (([0, 1],), "ranked 1 of 2, tied"),
+        (([1],), "the match is over, and the player is not ranked"),
+        ((), "the match is over, and the player is not ranked"),
+    ],
+)
+def test_the_rank_is_said(ranking: tuple[list[int], ...], said: str) -> None:
+    assert told_by(hello() + start() + end(*ranking)).err.endswith(f"fairplay: {said}\n")
+
+
+def test_what_a_host_says_cannot_write_on_the_terminal() -> None:
+    names = ["\x1b[2Jann", "b"]
+
+    done = told_by(hello() + start(names=names) + goodbye(Fault.ILLEGAL, "\x1b[31m" + "x" * 5000))
+
+    assert all(line.isprintable() for line in done.err.splitlines())
+    assert len(done.err) < 1000
+
+
+@pytest.mark.parametrize("seat", [-1, 7])
+def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -> None:
+    done = told_by(hello() + start(seat=seat) + end([0]))
+
+    assert done.code == 0
+    assert "Traceback" not in done.err
+
+
+# The line
+
+
+def heard(host: Script, *, patience: float = 5.0) -> list[bytes]:
+    name, _, port = host.address.partition(":")
+    with host, dial(name, int(port), wait=1.0) as line:
+        return list(lines_from(line, patience=patience))
+
+
+def test_lines_come_whole_however_they_are_sent() -> None:
+    assert heard(Script(b"a\nb", b"c\n\n", b"d", b"e\nno end", pause=0.01)) == [b"a", b"bc", b"", b"de"]
+
+
+def test_a_host_that_drips_is_given_up_as_if_it_were_silent() -> None:
+    since = time.monotonic()
+
+    with pytest.raises(Lost, match=r"no message came for 0\.2 s"):
+        heard(Script(*[b"a"] * 20, pause=0.02), patience=0.2)
+
+    assert time.monotonic() - since < 2.0
+
+
+def test_a_host_that_never_ends_a_line_is_given_up() -> None:
+    with pytest.raises(Lost, match=f"a line of more than {MOST_LINE} bytes came"):
+        heard(Script(b"x" * (MOST_LINE + 100_000)))
+
+
+def test_a_host_that_never_reads_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host, port = server.getsockname()
+        with dial(host, port, wait=1.0) as line, pytest.raises(Lost, match="the host did not listen for"):
+            sender(line, patience=0.1)(b"x" * 50_000_000)
+
+
+def test_a_host_that_does_not_exist_is_given_up_at_once() -> None:
+    with pytest.raises(BadRequest, match=r"cannot find no\.such\.host\.invalid"):
+        dial("no.such.host.invalid", 4000, wait=60.0)
+
+
+def test_nobody_is_connected_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[socket.socket] = []
+    create: Callable[..., socket.socket] = socket.create_connection
+
+    class Mirror(socket.socket):
+        def getpeername(self) -> Any:
+            return self.getsockname()
+
+    def connect(*arguments: Any, **options: Any) -> socket.socket:
+        found = create(*arguments, **options)
+        tries.append(found if tries else Mirror(fileno=found.detach()))
+        return tries[-1]
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dial(*server.getsockname(), wait=5.0).close()
+
+    assert [type(one) for one in tries] == [Mirror, socket.socket]
+    assert all(one.fileno() == -1 for one in tries)

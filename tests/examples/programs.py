@@ -1,0 +1,105 @@
+"""Play matches with a program in one seat and house players in the others, and write down all that is said."""
+
+import asyncio
+from asyncio.subprocess import PIPE
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from fairplay import Match, play_async
+from fairplay.core.chance import derive, seed_from
+from fairplay.core.game import Game
+from fairplay.games import title
+from fairplay.players.address import open_player
+from fairplay.players.limits import Limits
+from fairplay.players.remote import Line, Remote
+from fairplay.players.stream import Stream
+from fairplay.players.wire import MOST_BYTES
+from fairplay.testing.scripted import AsyncScripted, playing
+
+AnyGame = Game[Any, Any, Any]
+AnyMatch = Match[Any, Any, Any]
+PATIENT = Limits(move=60, start_up=60)  # for this machine may be busy
+
+
+class Said(NamedTuple):
+    """A line, without its end, and who said it."""
+
+    by_referee: bool
+    text: bytes
+
+
+class Played(NamedTuple):
+    """What is left of a match with a program."""
+
+    match: AnyMatch
+    code: int
+    err: str
+    said: list[Said]
+
+
+class Tapped:
+    """A line on which everything is overheard."""
+
+    def __init__(self, line: Line) -> None:
+        self.said: list[Said] = []
+        self._line = line
+        self.evidence = line.evidence
+
+    async def send(self, text: bytes) -> None:
+        self.said.append(Said(True, text.rstrip(b"\n")))
+        await self._line.send(text)
+
+    async def receive(self) -> bytes:
+        self.said.append(Said(False, await self._line.receive()))
+        return self.said[-1].text
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        if last:
+            self.said.append(Said(True, last.rstrip(b"\n")))
+        await self._line.hang_up(last, within)
+
+
+def dealt(game: AnyGame, names: Sequence[str], seed: str) -> AnyMatch:
+    """A match that is about to begin."""
+    return Match(game, game.deal(len(names), seed_from(seed)), tuple(names), seed=seed_from(seed))
+
+
+def key_of(match: AnyMatch, seat: int) -> bytes:
+    """What the house player in this seat draws its lots from."""
+    return derive(match.seed or bytes(32), f"seat {seat}")
+
+
+def played(
+    match: AnyMatch,
+    table: Sequence[str | Sequence[str]],
+    *,
+    match_id: str = "",
+    limits: Limits = PATIENT,
+) -> Played:
+    """Play a match to its end. At the table is one program, named by its command; the others are house players."""
+    return asyncio.run(refereed(match, table, match_id, limits))
+
+
+async def refereed(match: AnyMatch, table: Sequence[str | Sequence[str]], match_id: str, limits: Limits) -> Played:
+    channels: list[Any] = []
+    for seat, who in enumerate(table):
+        if isinstance(who, str):
+            strategy: Any = open_player(who, title(match.game.name), key_of(match, seat))
+            channels.append(AsyncScripted(playing(strategy)))
+        else:
+            process = await asyncio.create_subprocess_exec(*who, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=MOST_BYTES)
+            assert process.stdin is not None
+            assert process.stdout is not None
+            tapped = Tapped(Stream(process.stdout, process.stdin))
+            program = Remote(tapped, match.game, match_id=match_id, limits=limits)
+            channels.append(program)
+    try:
+        await program.hello()
+        final = await play_async(match, channels)
+        _, err = await asyncio.wait_for(process.communicate(), 60)  # the line was cut, and that ends the program
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return Played(final, process.returncode, err.decode(), tapped.said)

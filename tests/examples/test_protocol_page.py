@@ -1,0 +1,69 @@
+"""Hold docs/protocol.md against the code: the transcript, the messages and their fields, the faults, the numbers."""
+
+import re
+from typing import get_args
+
+import msgspec
+import pytest
+
+from fairplay import Ejected, Fault, Moment
+from fairplay.games import GAMES
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import MOST_STALE
+from tests.examples.transcript import PAGE, rewritten
+from tools.schema import definitions
+
+TEXT = PAGE.read_text()
+FLOWING = " ".join(TEXT.split())  # wherever the lines end
+
+
+def test_the_transcript_is_what_a_bot_and_the_referee_say() -> None:
+    assert rewritten(TEXT) == TEXT, "run python -m tests.examples.transcript"
+
+
+def test_every_message_is_described_with_all_its_fields() -> None:
+    for kind in get_args(wire.Line):
+        fields = {field.name for field in msgspec.structs.fields(kind)} - {"match", "turn", "nonce", "limit"}
+        (row,) = re.findall(rf"^\| `{kind.__struct_config__.tag}` .*$", TEXT, re.MULTILINE)
+
+        assert all(f"`{field}`" in row for field in fields)
+
+
+def test_every_fault_is_described() -> None:
+    table = TEXT.partition("## Who is ejected")[2].partition("|---|---|\n")[2]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [fault.value for fault in Fault]
+
+
+def test_the_goodbye_is_what_the_referee_says() -> None:
+    ejected = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+
+    assert f"```json\n{wire.goodbye('m1', ejected).decode()}```" in TEXT
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_view_is_described_with_all_its_fields(game: str) -> None:
+    view = definitions()[definitions()[f"{game}.view"]["$ref"].rpartition("/")[2]]
+    _, row = re.findall(rf"^\| {game} \| .*$", TEXT, re.MULTILINE)
+
+    assert all(f"`{field}`" in row for field in view["properties"] if field != "seat")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"`protocol` ({wire.PROTOCOL})",
+        f"1 to {wire.LONGEST_NAME} characters",
+        f"at most {wire.MOST_BYTES} bytes, without its end",
+        f"at most {wire.MOST_DIGITS} digits",
+        f"nested more than {wire.MOST_DEPTH} deep",
+        f"more than {wire.MOST_BYTES} bytes without an end",
+        f"more than {MOST_STALE} replies to questions that were answered before",
+        f"{Limits().start_up:g} seconds for `hello`",
+        f"{Limits().move:g} seconds for everything else",
+        f"within {Limits().goodbye:g} seconds",
+    ],
+)
+def test_the_numbers_are_those_of_the_code(sentence: str) -> None:
+    assert sentence in FLOWING

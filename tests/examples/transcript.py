@@ -1,0 +1,41 @@
+"""Write the transcript in docs/protocol.md anew, from a match with an example bot."""
+
+import sys
+from pathlib import Path
+
+from fairplay.games.fish import Fish
+from fairplay.players.limits import Limits
+from tests.examples.programs import dealt, played
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "protocol.md"
+BEGIN, END = "<!-- transcript -->\n", "<!-- end of transcript -->\n"
+PREFIX = b"5d0c8f1e2a7b9634"  # of all nonces on the page; those of a match are drawn
+
+
+def main() -> None:
+    """Write it anew."""
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def rewritten(page: str) -> str:
+    """The page with the transcript as it should be."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise SystemExit(f"{PAGE.relative_to(ROOT)} has no place for a transcript: {BEGIN.strip()} {END.strip()}")
+    return f"{before}{BEGIN}\n```text\n{transcript()}```\n\n{END}{after}"
+
+
+def transcript() -> str:
+    """All that is said between the referee and a bot in a tiny match."""
+    bot = [sys.executable, str(ROOT / "examples" / "bots" / "fish_plain.py")]
+    match = dealt(Fish(rows=3, columns=3), ["plain", "greedy"], "4")
+    done = played(match, [bot, "greedy"], match_id="m1", limits=Limits())
+    drawn = done.said[0].text.partition(b'"nonce":"')[2].partition(b"-")[0]
+    lines = [("referee" if by_referee else "bot    ", text.replace(drawn, PREFIX)) for by_referee, text in done.said]
+    return "".join(f"{who} {text.decode()}\n" for who, text in lines)
+
+
+if __name__ == "__main__":
+    main()

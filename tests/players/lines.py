@@ -1,0 +1,107 @@
+"""Talk to a Remote from a script, on an event loop where time passes only when somebody waits."""
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+
+from fairplay.players.remote import Closed, TooMuch
+
+T = TypeVar("T")
+Question = dict[str, Any]
+Reply = Callable[[list[Question]], bytes]  # from all questions up to now to the line that comes back
+Step = tuple[float, bytes | Reply | Closed | TooMuch]  # after so many seconds
+
+
+class Leap(selectors.DefaultSelector):
+    """A selector that does not wait, but says how long it would have."""
+
+    def __init__(self, waited: Callable[[float], None]) -> None:
+        super().__init__()
+        self._waited = waited
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready:
+            if timeout is None:
+                raise AssertionError("everybody waits, and nothing will ever happen")
+            self._waited(max(0.0, timeout))
+        return ready
+
+
+class Clockwork(asyncio.SelectorEventLoop):
+    """An event loop with a clock of its own: a day takes no time."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        super().__init__(Leap(self.pass_time))
+
+    def time(self) -> float:
+        return self.now
+
+    def pass_time(self, seconds: float) -> None:
+        """Whoever calls this from a callback stalls the loop for so long."""
+        self.now += seconds
+
+
+class Scripted:
+    """A line on which everything comes by a script. It remembers what was sent, and how it was hung up."""
+
+    def __init__(self, *steps: Step, sending: float = 0.0, known: str = "") -> None:
+        self.sent: list[Question] = []
+        self.hung_up: list[tuple[bytes, float]] = []
+        self.cancelled = 0
+        self._steps = list(steps)
+        self._sending = sending
+        self._known = known
+
+    async def send(self, text: bytes) -> None:
+        """Take a question."""
+        assert text.endswith(b"\n") and text.count(b"\n") == 1
+        await self._wait(self._sending)
+        self.sent.append(msgspec.json.decode(text))
+
+    async def receive(self) -> bytes:
+        """The next line of the script, after its time; then nothing, for ever."""
+        if not self._steps:
+            await self._wait(1e9)
+        after, what = self._steps.pop(0)
+        await self._wait(after)
+        if isinstance(what, Closed | TooMuch):
+            raise what
+        return what if isinstance(what, bytes) else what(self.sent)
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Remember it."""
+        self.hung_up.append((last, within))
+
+    def evidence(self) -> str:
+        """What is known."""
+        return self._known
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            if seconds:
+                await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+
+def answering(answer: Any, question: int = -1) -> Reply:
+    """A good reply with this answer, to the last question or to another."""
+    return lambda sent: msgspec.json.encode({"nonce": sent[question]["nonce"], "answer": answer})
+
+
+def in_clockwork(work: Callable[[Clockwork], Coroutine[Any, Any, T]]) -> T:
+    """What the work comes to, on a loop with a clock of its own; nothing may be left over."""
+    loop = Clockwork()
+    try:
+        found = loop.run_until_complete(work(loop))
+        left = asyncio.all_tasks(loop)
+        assert not left, f"still at work: {left}"
+        return found
+    finally:
+        loop.close()

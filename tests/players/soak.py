@@ -1,0 +1,94 @@
+"""Play many matches with players that fail at every distance, and look for what they leave behind.
+
+python -m tests.players.soak 1000
+"""
+
+import asyncio
+import gc
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from fairplay import Fault, Referee
+from fairplay.games import game_with, title
+from fairplay.players.limits import Limits
+from fairplay.players.table import Command, Invitation, Near, Place, Table
+from fairplay.referee.host import dealt
+
+SEED = bytes(range(32))
+RULES = game_with("fish", {"rows": 4, "columns": 4})
+LIMITS = Limits(move=30.0, start_up=30.0)
+AT_ONCE = 8
+ENDS = {"exit": "exit 3", "kill": "kill -9 $$", "linger": "sleep 60 & exit 1", "junk": "echo junk; sleep 60"}
+FAULTS = [Fault.CRASHED, Fault.CRASHED, Fault.CRASHED, Fault.MALFORMED]
+
+
+class LeftBehind(NamedTuple):
+    """What this process holds on to."""
+
+    files: int
+    threads: int
+    children: int
+
+
+def left_behind() -> LeftBehind:
+    """Count it."""
+    gc.collect()
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return LeftBehind(len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), len(children))
+
+
+def memory() -> int:
+    """Bytes of memory in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def soak(matches: int, directory: Path) -> None:
+    """Play so many matches, in each of which somebody is ejected; no task is left when they are over."""
+    commands = []
+    for name, end in ENDS.items():
+        program = directory / name
+        program.write_text(f"#!/bin/sh\nread line\n{end}\n")
+        program.chmod(0o755)
+        commands.append(Command((str(program),)))
+
+    async def some(number: int) -> None:
+        await asyncio.gather(*(one(number + n, commands) for n in range(AT_ONCE)))
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    for number in range(0, matches, AT_ONCE):
+        asyncio.run(some(number))
+
+
+async def one(number: int, commands: list[Command]) -> None:
+    """Play a match with two good players, and one that fails in its own way."""
+    greedy = Near(title("fish").house["greedy"].make("", SEED))
+    kind = number % (len(commands) + 1)
+    if kind == len(commands):
+        bad: Place = Invitation("tcp", "0")
+        fault = Fault.GONE
+    else:
+        bad, fault = commands[kind], FAULTS[kind]
+    waiting = LIMITS if fault is not Fault.GONE else Limits(arrival=0.05)
+    with Table({0: greedy, 1: bad, 2: greedy}, limits=waiting, tell=lambda text: None) as table:
+        final = await table.play_async(Referee(), dealt(RULES, list("abc"), SEED))
+    assert [out.fault for out in final.ejected] == [fault], final.ejected
+
+
+def main(matches: int) -> None:
+    """Print what is left behind before and after."""
+    with tempfile.TemporaryDirectory() as directory:
+        soak(5 * AT_ONCE, Path(directory))
+        before, base, since = left_behind(), memory(), time.perf_counter()
+        soak(matches, Path(directory))
+        print(f"{matches} matches with ejections in {time.perf_counter() - since:.0f} s")
+    print(f"before {before}, {base >> 10} kB\nafter  {left_behind()}, {memory() >> 10} kB")
+    sys.exit(left_behind() != before)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

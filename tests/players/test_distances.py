@@ -1,0 +1,197 @@
+"""Try out that the same player plays the same match, however far away it is."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, Fault, Journal, Moment, Referee
+from fairplay.games import GAMES, game_with, title
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.address import from_file
+from fairplay.players.limits import Limits
+from fairplay.players.sandbox import Level, Sandbox, why_not_strict
+from fairplay.players.table import Command, Invitation, Near, Place, Table, far
+from fairplay.referee.host import dealt
+from tests.players.soak import left_behind, soak
+
+PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
+SEED = bytes(range(32))
+PATIENT = Limits(move=30.0, start_up=30.0)
+BOT = """
+from fairplay.games import rules_of
+
+class Player:
+    def start(self, seat, names, view):
+        self.rules, self.turns = rules_of(type(view).__module__.split(".")[2])(), 0
+
+    def take_turn(self, view):
+        options = list(zip(range(40), self.rules.actions(view)))
+        self.turns += 1
+        return options[self.turns * 7 % len(options)][1]
+"""
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    """An honest player of any game, which remembers how many turns it had."""
+    path = tmp_path / "bot.py"
+    path.write_text(BOT)
+    return path
+
+
+class Joining:
+    """Lets players join wherever the table says that somebody is waited for."""
+
+    def __init__(self, bot: Path) -> None:
+        self._bot = bot
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def __call__(self, text: str) -> None:
+        if not text.startswith("waiting for"):
+            return
+        _, count, _, place = text.removeprefix("waiting ").split()
+        for _ in range(int(count)):
+            command = [sys.executable, "-m", "fairplay", "join", place, str(self._bot)]
+            self.processes.append(subprocess.Popen(command, stderr=subprocess.PIPE))
+
+
+@contextmanager
+def joining(bot: Path) -> Iterator[Joining]:
+    guests = Joining(bot)
+    try:
+        yield guests
+    finally:
+        codes = []
+        for process in guests.processes:
+            process.communicate(timeout=30)
+            codes.append(process.returncode)
+        assert set(codes) <= {0}
+
+
+def places(distance: str, bot: Path, seats: int) -> dict[int, Place]:
+    """A table of this player alone."""
+    match distance:
+        case "here":
+            return {seat: Near(from_file(str(bot))) for seat in range(seats)}
+        case "program" | "strict program":
+            return dict.fromkeys(range(seats), far(str(bot)) or Near(print))
+        case scheme:
+            return dict.fromkeys(range(seats), Invitation(scheme, "0"))
+
+
+def played(game: str, distance: str, bot: Path, directory: Path) -> tuple[list[bytes], Any]:
+    """The facts as they stand in the journal, and the final match."""
+    rules = game_with(game, PARAMETERS[game])
+    match = dealt(rules, ["ann", "bob", "cyd"], SEED)
+    sandbox = Sandbox(Level.STRICT if distance == "strict program" else Level.NONE)
+    with (
+        joining(bot) as guests,
+        Journal(directory / distance) as journal,
+        Table(places(distance, bot, 3), limits=PATIENT, sandbox=sandbox, tell=guests) as table,
+    ):
+        journal.open(match)
+        final = table.play(Referee(), match, record=journal, match_id=journal.match_id)
+    assert journal.path is not None
+    verify(read(journal.path))
+    lines = [json.loads(line) for line in journal.path.read_bytes().splitlines()]
+    return [json.dumps(line["fact"]).encode() for line in lines if line["type"] == "fact"], final
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_path: Path) -> None:
+    distances = ["here", "program", "tcp", "ws"]
+    if not why_not_strict():
+        distances.append("strict program")
+
+    facts = {distance: played(game, distance, bot, tmp_path)[0] for distance in distances}
+
+    assert len(facts["here"]) > 5
+    assert {distance for distance in facts if facts[distance] != facts["here"]} == set()
+
+
+def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> None:
+    rules = game_with("fish", PARAMETERS["fish"])
+    greedy = title("fish").house["greedy"].make("", SEED)
+    mixed: dict[int, Place] = {
+        0: Near(greedy),
+        1: far(str(bot)) or Near(print),
+        2: Invitation("tcp", "0"),
+        3: Invitation("ws", "0"),
+    }
+
+    with joining(bot) as guests, Table(mixed, limits=PATIENT, tell=guests) as table:
+        final = table.play(Referee(), dealt(rules, list("abcd"), SEED))
+
+    assert final.ejected == ()
+    assert final.turn is None
+
+
+def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
+    rules = game_with("fish", PARAMETERS["fish"])
+    greedy = title("fish").house["greedy"].make("", SEED)
+    guests: dict[int, Place] = {0: Near(greedy), 1: Invitation("tcp", "0"), 2: Near(greedy)}
+
+    with Table(guests, limits=Limits(arrival=0.1), tell=lambda text: None) as table:
+        final = table.play(Referee(), dealt(rules, list("abc"), SEED))
+
+    assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(1, Fault.GONE, Moment.GREETING)]
+    assert final.turn is None
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("tcp:4000", Invitation("tcp", "4000")),
+        ("ws:example.org:80", Invitation("ws", "example.org:80")),
+        ("exec:./bot --flag 'two words'", Command(("./bot", "--flag", "two words"))),
+        ("./bot", Command(("./bot",))),
+        ("random", None),
+        ("lookahead:2", None),
+        ("py:some.module:Name", None),
+        ("py:module:Name.py", None),
+    ],
+)
+def test_an_address_says_how_far_away_a_player_is(address: str, place: Place | None) -> None:
+    assert far(address) == place
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("exec:", "exec: names no program"),
+        ("exec:'", "exec:' is no command line: No closing quotation"),
+        ("./missing.py", "there is no Python file ./missing.py"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> None:
+    with pytest.raises(BadRequest, match=why):
+        far(address)
+
+
+@pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), Invitation("tcp", "x")])
+def test_a_table_is_refused_before_anything_is_started(place: Place) -> None:
+    with pytest.raises(BadRequest):
+        Table({0: place, 1: Invitation("tcp", "0")})
+
+
+def test_a_port_that_is_taken_is_refused_and_the_others_are_free_again() -> None:
+    with Table({0: Invitation("tcp", "0")}, tell=print) as table:
+        taken = Invitation("tcp", str(table.doors[Invitation("tcp", "0")].port))
+        with pytest.raises(BadRequest, match="cannot listen"):
+            Table({0: Invitation("tcp", "127.0.0.1:0"), 1: taken})
+
+
+def test_many_matches_with_ejections_leave_nothing_behind(tmp_path: Path) -> None:
+    soak(40, tmp_path)
+    before = left_behind()
+
+    soak(80, tmp_path)
+
+    assert left_behind() == before

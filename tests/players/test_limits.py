@@ -1,0 +1,149 @@
+"""Give players time: read limits as people write them, and keep a budget."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Result
+from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
+from fairplay.players.limits import Budget, Limits, limits_from
+
+TURN = TakeTurn(None)
+OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))]
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("2.5", Limits(move=2.5)),
+        ("move=2.5", Limits(move=2.5)),
+        ("3", Limits(move=3.0)),
+        ("start=20", Limits(start_up=20.0)),
+        ("first=20", Limits(first_move=20.0)),
+        ("bank=60,increment=0.5", Limits(bank=60.0, increment=0.5)),
+        ("2,first=20,bank=60,start=30", Limits(move=2.0, start_up=30.0, first_move=20.0, bank=60.0)),
+        ("arrival=9,increment=0", Limits(arrival=9.0, increment=0.0)),
+        ("86400", Limits(move=86400.0)),
+        ("1e-3", Limits(move=0.001)),
+    ],
+)
+def test_limits_are_read_as_people_write_them(text: str, limits: Limits) -> None:
+    assert limits_from(text) == limits
+
+
+NO_NUMBERS = ("", "0", "-1", "86401", "1e9", "nan", "inf", "-inf", "1e999", "soon", "1;2", "1 2")
+NO_NAMES = ("bank", "bank=", "=1", "goodbye=1", "first_move=1", "Move=1", "bank=0", "increment=-1")
+NO_LISTS = (",", "1,", "1,2", "move=1,2", "2,move=1", "bank=1,bank=2")
+
+
+@pytest.mark.parametrize("text", [*NO_NUMBERS, *NO_NAMES, *NO_LISTS])
+def test_everything_else_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        limits_from(text)
+
+    assert "is no time limit" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_limits_are_values_that_can_be_written_down() -> None:
+    limits = limits_from("2,bank=60")
+
+    assert msgspec.json.decode(msgspec.json.encode(limits), type=Limits) == limits
+    assert msgspec.json.decode(msgspec.json.encode(Limits()))["move"] == 5.0
+
+
+def test_without_a_bank_every_turn_has_the_same_limit() -> None:
+    budget = Budget(Limits(move=5.0))
+
+    for _ in range(100):
+        assert budget.allowed(TURN) == 5.0
+        budget.spend(TURN, 4.9)
+
+
+def test_the_first_turn_may_have_a_limit_of_its_own() -> None:
+    budget = Budget(Limits(move=5.0, first_move=60.0))
+
+    assert budget.allowed(OTHERS[0]) == 5.0
+    assert budget.allowed(TURN) == 60.0
+    budget.spend(TURN, 30.0)
+    assert budget.allowed(TURN) == 5.0
+
+
+def test_what_is_no_turn_has_the_limit_of_a_move_and_costs_nothing() -> None:
+    budget = Budget(Limits(move=5.0, first_move=60.0, bank=3.0))
+
+    for message in OTHERS:
+        assert budget.allowed(message) == 5.0
+        budget.spend(message, 4.0)
+
+    assert budget.allowed(TURN) == 3.0
+
+
+def test_a_turn_takes_from_the_bank_and_no_more_than_is_there() -> None:
+    budget = Budget(Limits(move=5.0, bank=8.0))
+
+    budget.spend(TURN, 4.0)
+    assert budget.allowed(TURN) == 4.0
+    budget.spend(TURN, 3.5)
+    assert budget.allowed(TURN) == 0.5
+    budget.spend(TURN, 2.0)
+    assert budget.allowed(TURN) == 0.0
+
+
+def test_the_increment_comes_after_the_turn() -> None:
+    budget = Budget(Limits(move=5.0, bank=1.0, increment=0.5))
+
+    assert budget.allowed(TURN) == 1.0
+    budget.spend(TURN, 1.0)
+    assert budget.allowed(TURN) == 0.5
+    budget.spend(TURN, 0.0)
+    assert budget.allowed(TURN) == 1.0
+
+
+def test_a_full_bank_does_not_make_a_move_longer() -> None:
+    budget = Budget(Limits(move=5.0, bank=600.0, increment=10.0))
+
+    budget.spend(TURN, 0.0)
+
+    assert budget.allowed(TURN) == 5.0
+
+
+seconds = st.floats(0, 10)
+
+
+@given(st.floats(0.1, 100), st.floats(0, 5), st.lists(seconds, max_size=40))
+def test_whoever_keeps_to_what_is_allowed_never_takes_more_than_bank_and_increments(
+    bank: float, increment: float, wishes: list[float]
+) -> None:
+    budget, spent = Budget(Limits(move=5.0, bank=bank, increment=increment)), 0.0
+
+    for wish in wishes:
+        taken = min(wish, budget.allowed(TURN))
+        budget.spend(TURN, taken)
+        spent += taken
+        assert 0 <= budget.allowed(TURN) <= 5.0
+
+    assert spent <= bank + increment * len(wishes) + 1e-6
+
+
+# A meter that cannot fail is no meter.
+
+
+class Forgetful(Budget):
+    """A budget that gives the increment whether the bank is empty or not, and takes nothing."""
+
+    def spend(self, message: Message, seconds: float) -> None:
+        super().spend(message, 0.0)
+
+
+def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
+    budget, spent = Forgetful(Limits(move=5.0, bank=1.0)), 0.0
+
+    for _ in range(10):
+        taken = budget.allowed(TURN)
+        budget.spend(TURN, taken)
+        spent += taken
+
+    assert spent > 1.0

@@ -1,0 +1,498 @@
+"""Talk to programs that are honest, slow, rude or broken, and see that each of them ends when we hang up."""
+
+import asyncio
+import gc
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answered, Failed, Start, TakeTurn
+from fairplay.players import lifeline, process, sandbox
+from fairplay.players.limits import Limits
+from fairplay.players.process import Program, fate
+from fairplay.players.remote import Closed, Remote, TooMuch
+from fairplay.players.sandbox import Level, Sandbox
+from fairplay.referee.drivers import play_async
+from fairplay.referee.host import dealt
+from tests.players.programs import (
+    PYTHON,
+    Beside,
+    Namespaces,
+    alive,
+    every_level,
+    holdings,
+    needs_strict,
+    script,
+    soon,
+)
+from tests.toy import Toy
+
+GAME = Toy()
+MATCH = dealt(GAME, ["ann", "bob"], bytes(32))
+START, TURN = Start(0, MATCH.names, MATCH.view(0)), TakeTurn(MATCH.view(0))
+PATIENT = Limits(move=30, start_up=30)
+PLAIN = Sandbox(Level.NONE)
+
+
+def ran(work: Coroutine[Any, Any, Any]) -> Any:
+    """What it comes to, with nothing left of it."""
+    before = holdings()
+    try:
+        return asyncio.run(work)
+    finally:
+        assert soon(lambda: holdings() == before), f"{holdings()} is held, and before it was {before}"
+
+
+async def talk(command: list[str], box: Sandbox, *messages: Any, limits: Limits = PATIENT) -> list[Any]:
+    """What a program answers to hello and to these messages."""
+    remote = Remote(await Program.start(command, sandbox=box), GAME, limits=limits)
+    try:
+        return [await remote.hello(), *[await remote.ask(message) for message in messages]]
+    finally:
+        await remote.close(None)
+
+
+def last(answers: list[Any]) -> Failed:
+    """The failure at the end."""
+    assert isinstance(answers[-1], Failed), answers
+    return answers[-1]
+
+
+def python(text: str) -> list[str]:
+    return [*PYTHON, "-c", text]
+
+
+@every_level
+def test_an_honest_program_plays_a_match(sandbox: Sandbox, tmp_path: Path) -> None:
+    async def match() -> Any:
+        remote = Remote(await Program.start(script(tmp_path), sandbox=sandbox), GAME, limits=PATIENT)
+        await remote.hello()
+        return await play_async(MATCH, [remote, Beside()])
+
+    result = ran(match()).result
+
+    assert result.ejected == ()
+    assert sum(map(len, result.ranking)) == 2
+
+
+@every_level
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("sys.exit(3)", "the program ended with exit code 3"),
+        ("sys.exit(0)", "the program ended with exit code 0"),
+        ("os.kill(os.getpid(), 9)", "the program was killed by signal 9"),
+        ("os.abort()", "the program was killed by signal 6"),
+        ("raise ValueError('a bad day')", "the program ended with exit code 1"),
+    ],
+)
+def test_how_it_ended_is_told(end: str, why: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    command = script(tmp_path, f"def turn(view):\n    print('so long', file=sys.stderr)\n    {end}")
+
+    failed = last(ran(talk(command, sandbox, START, TURN)))
+
+    assert (failed.fault, failed.why) == (Fault.CRASHED, why)
+    assert f"{why}; its stderr ends with:\nso long\n" in failed.evidence
+
+
+@every_level
+def test_the_end_of_a_long_stderr_is_kept(sandbox: Sandbox) -> None:
+    failed = last(ran(talk(python("import sys; sys.stderr.write('x' * 10 ** 6 + 'the end'); sys.exit(1)"), sandbox)))
+
+    kept = failed.evidence.partition("ends with:\n")[2]
+    assert kept == "x" * (process.MOST_LAST_WORDS - len("the end")) + "the end"
+
+
+@every_level
+def test_whoever_talks_to_stderr_without_end_plays_on(sandbox: Sandbox, tmp_path: Path) -> None:
+    flood = "import threading\ndef flood():\n    while True:\n        os.write(2, b'y' * 65536)\n"
+    command = script(tmp_path, flood + "threading.Thread(target=flood, daemon=True).start()")
+
+    assert all(isinstance(answer, Answered) for answer in ran(talk(command, sandbox, START, TURN)))
+
+
+def test_what_is_said_on_stderr_need_not_be_text() -> None:
+    failed = last(ran(talk(python("import os; os.write(2, bytes(range(256))); os._exit(1)"), PLAIN)))
+
+    assert "\ufffd" in failed.evidence
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["no-such-program"], "there is no program 'no-such-program'"),
+        (["./no/such/program"], "there is no program './no/such/program'"),
+        ([], "there is no program ''"),
+        ([""], "there is no program ''"),
+        (["/etc"], "there is no program '/etc'"),
+        (["./README.md"], "./README.md may not be executed"),
+    ],
+)
+@every_level
+def test_what_is_no_program_is_refused_before_the_match(
+    command: list[str], why: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").touch(mode=0o644)
+
+    with pytest.raises(BadRequest) as refused:
+        ran(talk(command, sandbox))
+
+    assert str(refused.value) == why
+
+
+@every_level
+@pytest.mark.parametrize("text", ["#!/no/such/interpreter\n", "#!/usr/bin/env no-such-language\n", "\x7fELF"])
+def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(text: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "bot"
+    path.write_text(text)
+    path.chmod(0o755)
+
+    failed = last(ran(talk([str(path)], sandbox)))
+
+    assert (failed.fault, failed.why) == (Fault.CRASHED, "the program ended with exit code 127")
+    assert "its stderr ends with:\n" in failed.evidence
+
+
+def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "wrap", lambda *_: ["/no/such/sandbox"])
+
+    with pytest.raises(HostFault, match="true cannot be started: No such file"):
+        ran(Program.start(["true"], sandbox=PLAIN))
+
+
+@every_level
+def test_a_program_that_never_reads_holds_nobody_up(sandbox: Sandbox) -> None:
+    async def stuffed() -> float:
+        program = await Program.start(["sleep", "60"], sandbox=sandbox)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                while True:
+                    await program.send(b"x" * 65536 + b"\n")
+        since = time.monotonic()
+        await program.hang_up(b"goodbye\n", 0.1)
+        return time.monotonic() - since
+
+    assert ran(stuffed()) < 1.5
+
+
+@every_level
+def test_a_drip_ends_at_the_deadline_of_the_whole_message(sandbox: Sandbox, tmp_path: Path) -> None:
+    drip = "def turn(view):\n    while True:\n        os.write(1, b' ')\n        time.sleep(0.02)"
+
+    answers = ran(talk(script(tmp_path, drip), sandbox, TURN, limits=Limits(move=0.5, start_up=30)))
+
+    assert last(answers).fault is Fault.TIMED_OUT
+    assert 0.5 <= last(answers).took < 0.7
+
+
+@every_level
+def test_a_line_that_is_too_long_is_a_flood(sandbox: Sandbox, tmp_path: Path) -> None:
+    command = script(tmp_path, "def turn(view):\n    return 'x' * 9000")
+
+    assert last(ran(talk(command, sandbox, TURN))).fault is Fault.FLOOD
+
+
+def test_the_longest_line_arrives() -> None:
+    async def heard(length: int) -> bytes:
+        program = await Program.start(
+            python(f"import time; print('x' * {length}, flush=True); time.sleep(60)"), sandbox=PLAIN
+        )
+        try:
+            return await program.receive()
+        finally:
+            await program.hang_up(b"", 0)
+
+    assert ran(heard(8192)) == b"x" * 8192
+    with pytest.raises(TooMuch):
+        ran(heard(8193))
+
+
+@every_level
+def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: Sandbox, tmp_path: Path) -> None:
+    async def sent_away() -> tuple[float, str]:
+        program = await Program.start(script(tmp_path), sandbox=sandbox)
+        await Remote(program, GAME, limits=PATIENT).hello()
+        since = time.monotonic()
+        await program.hang_up(b'{"type":"goodbye","why":"too slow"}\n', 20)
+        return time.monotonic() - since, program.evidence()
+
+    seconds, evidence = ran(sent_away())
+
+    assert seconds < 15
+    assert evidence == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow\n"
+
+
+ESCAPE = """
+import threading
+def start():
+    threading.Thread(target=time.sleep, args=(60,)).start()  # not even the end of its stdin ends it
+    for name in ("child", "hidden"):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", MARK])
+"""
+
+
+@pytest.fixture(params=["strict", "none", "without namespaces"])
+def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """Every way to run a program: also where the system has no namespaces."""
+    if request.param == "strict":
+        if why := sandbox.why_not_strict():
+            pytest.skip(why)
+        return Sandbox(Level.STRICT)
+    if request.param == "without namespaces":
+        monkeypatch.setattr(sandbox, "why_no_namespace", lambda: "they are forbidden")
+    return PLAIN
+
+
+@pytest.mark.parametrize("end", ["goodbye", "crash", "cancelled", "cancelled while hanging up"])
+def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: Path) -> None:
+    mark = f"mark-{tmp_path.name}-{os.getpid()}"
+    crash = "def turn(view):\n    os._exit(3)" if end == "crash" else "def turn(view):\n    time.sleep(60)"
+
+    async def escape() -> None:
+        program = await Program.start(script(tmp_path, ESCAPE.replace("MARK", repr(mark)) + crash), sandbox=any_way)
+        remote = Remote(program, GAME, limits=PATIENT)
+        assert isinstance(await remote.hello(), Answered)
+        assert isinstance(await remote.ask(START), Answered)
+        assert await asyncio.to_thread(soon, lambda: len(alive(mark)) == 2)
+        match end:
+            case "crash":
+                assert isinstance(await remote.ask(TURN), Failed)
+            case "cancelled":
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(remote.ask(TURN), 0.1)
+            case "cancelled while hanging up":
+                task = asyncio.create_task(program.hang_up(b"", 30))
+                await asyncio.sleep(0.1)
+                for _ in range(3):
+                    task.cancel()
+                    await asyncio.sleep(0)
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                return
+        await program.hang_up(b"", 0.05)
+
+    asyncio.run(escape())
+
+    assert soon(lambda: not alive(mark)), "somebody survived"
+
+
+def test_to_hang_up_twice_does_no_harm() -> None:
+    async def twice() -> None:
+        program = await Program.start(["cat"], sandbox=PLAIN)
+        await program.hang_up(b"", 0)
+        await program.hang_up(b"more\n", 0)
+        with pytest.raises(Closed):
+            await program.receive()
+        with pytest.raises(Closed):
+            await program.send(b"more\n")
+
+    ran(twice())
+
+
+def test_a_start_that_is_cancelled_leaves_nothing(any_way: Sandbox) -> None:
+    mark = f"{60 + os.getpid() / 1e6}"
+
+    async def cancelled(rounds: int) -> None:
+        for number in range(rounds):
+            task = asyncio.create_task(Program.start(["sleep", mark], sandbox=any_way))
+            await asyncio.sleep(0)
+            for _ in range(number):
+                await asyncio.sleep(0)
+            if task.cancel():
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            else:
+                await (await task).hang_up(b"", 0)
+
+    ran(cancelled(8))
+
+    assert soon(lambda: not alive(mark))
+
+
+def test_two_hundred_crashes_leave_nothing(any_way: Sandbox) -> None:
+    box, rounds = any_way, 200 if any_way.level is Level.STRICT else 20
+
+    async def crash() -> None:
+        program = await Program.start(["sh", "-c", "read -r hello; echo oh >&2; exit 3"], sandbox=box)
+        remote = Remote(program, GAME, limits=PATIENT)
+        answer = await remote.hello()
+        match = await play_async(MATCH, [remote, Beside()])
+        assert isinstance(answer, Failed) and answer.why == "the program ended with exit code 3"
+        assert [(ejected.seat, ejected.fault) for ejected in match.result.ejected] == [(0, Fault.CRASHED)]
+
+    async def crashes(rounds: int) -> tuple[Any, int]:
+        for _ in range(rounds // 4):
+            await asyncio.gather(*(crash() for _ in range(4)))
+        gc.collect()
+        await asyncio.to_thread(soon, lambda: holdings().children == 0)
+        return (holdings(), len(asyncio.all_tasks())), resident()
+
+    async def all_rounds() -> tuple[tuple[Any, int], tuple[Any, int]]:
+        return await crashes(8), await crashes(rounds)
+
+    (base, memory), (after, memory_after) = ran(all_rounds())
+
+    assert after == base
+    assert memory_after - memory < 4_000_000
+
+
+def resident() -> int:
+    """Bytes of memory that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+REFEREE = """
+import asyncio, sys
+from fairplay.players import sandbox
+from fairplay.players.process import Program
+from fairplay.players.sandbox import Level, Sandbox
+
+async def main():
+    level, mark, forbidden = sys.argv[1:]
+    if forbidden:
+        sandbox.why_no_namespace = lambda: forbidden
+    text = "import os, time\\nif os.fork() == 0: os.setsid()\\nprint(1, flush=True)\\nwhile True: time.sleep(60)"
+    programs = [
+        await Program.start([sys.executable, "-I", "-S", "-c", text, mark], sandbox=Sandbox(Level(level))) for _ in "ab"
+    ]
+    for program in programs:
+        await program.receive()
+    print("ready", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("way", ["strict", "none", "without namespaces"])
+def test_when_the_referee_is_killed_its_programs_die(way: str) -> None:
+    if way == "strict" and (why := sandbox.why_not_strict()):
+        pytest.skip(why)
+    mark, level = f"killed-{os.getpid()}-{way.replace(' ', '-')}", "strict" if way == "strict" else "none"
+    forbidden = "forbidden" if way == "without namespaces" else ""
+    command = [sys.executable, "-c", REFEREE, level, mark, forbidden]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as referee:
+        assert referee.stdout is not None and referee.stdout.readline() == "ready\n"
+        assert len(alive(mark)) >= 4
+
+        referee.kill()
+
+    assert soon(lambda: not alive(mark)), alive(mark)
+
+
+@needs_strict
+def test_when_the_referee_is_killed_while_they_start_they_die_too() -> None:
+    mark, level = f"early-{os.getpid()}", "strict"
+    for number in range(12):
+        with subprocess.Popen([sys.executable, "-c", REFEREE, level, mark, ""], stdout=subprocess.PIPE) as referee:
+            soon(lambda: bool(alive(mark)[1:]))  # the referee itself, and the first that it starts
+            time.sleep(number * 0.002)
+            referee.kill()
+
+    assert soon(lambda: not alive(mark)), alive(mark)
+
+
+NOISE = """
+import asyncio, sys
+from fairplay.players.process import Program
+from fairplay.players.sandbox import Sandbox, Level
+
+async def main():
+    for command in (["true"], ["cat"], ["sleep", "60"], ["sh", "-c", "echo oh >&2; kill -9 $$"]):
+        program = await Program.start(command, sandbox=Sandbox(Level(sys.argv[1])))
+        await program.hang_up(b"so long\\n", 0.01)
+    program = await Program.start(["sleep", "60"], sandbox=Sandbox(Level(sys.argv[1])))
+    hanging = asyncio.create_task(program.hang_up(b"", 60))
+    await asyncio.sleep(0.01)  # and the loop ends, and cancels everything
+
+asyncio.run(main())
+"""
+
+
+@every_level
+def test_the_end_of_the_loop_makes_no_noise(sandbox: Sandbox) -> None:
+    command = [sys.executable, "-W", "error", "-c", NOISE, sandbox.level.value]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@needs_strict
+def test_ctrl_c_is_not_for_programs(tmp_path: Path) -> None:
+    async def group() -> tuple[int, int]:
+        program = await Program.start(script(tmp_path), sandbox=Sandbox(Level.STRICT))
+        try:
+            return os.getpgid(0), os.getpgid(program._transport.get_pid())
+        finally:
+            await program.hang_up(b"", 0)
+
+    ours, theirs = ran(group())
+
+    assert ours != theirs
+
+
+@needs_strict
+@pytest.mark.parametrize("language", ["node", "perl", "bash"])
+def test_other_languages_have_room_in_the_sandbox(language: str, tmp_path: Path) -> None:
+    texts = {
+        "node": "require('readline').createInterface({input: process.stdin}).on('line', text =>"
+        " console.log(JSON.stringify({nonce: JSON.parse(text).nonce, answer: null})))",
+        "perl": '$| = 1; while (<STDIN>) { /"nonce":("[^"]*")/; print "{\\"nonce\\":$1,\\"answer\\":null}\\n" }',
+        "bash": 'while read -r line; do [[ $line =~ \\"nonce\\":(\\"[^\\"]*\\") ]];'
+        ' echo "{\\"nonce\\":${BASH_REMATCH[1]},\\"answer\\":null}"; done',
+    }
+    if shutil.which(language) is None:
+        pytest.skip(f"there is no {language} here")
+    path = tmp_path / "bot"
+    path.write_text(f"#!/usr/bin/env {language}\n{texts[language]}\n")
+    path.chmod(0o755)
+
+    answers = ran(talk([str(path)], Sandbox(Level.STRICT), START))
+
+    assert all(isinstance(answer, Answered) for answer in answers), answers
+
+
+def test_codes_are_put_into_words() -> None:
+    assert fate(None) == "is still running"
+    assert fate(0) == "ended with exit code 0"
+    assert fate(128) == "ended with exit code 128"
+    assert fate(137) == fate(-9) == "was killed by signal 9"
+    assert fate(255) == "ended with exit code 255"
+
+
+@needs_strict
+def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
+    async def gone() -> int:
+        program = await Program.start(script(tmp_path), sandbox=Sandbox(Level.STRICT))
+        await Remote(program, GAME, limits=PATIENT).hello()
+        spaces = Namespaces(program)
+        assert spaces.survivors()
+        await program.hang_up(b"", 0)
+        assert not spaces.survivors()  # at once
+        spaces.let_go()
+        return len(spaces.names)
+
+    assert ran(gone()) == 2
+
+
+def test_a_keeper_sees_all_that_is_below_it() -> None:
+    with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true' & wait"], process_group=0) as parent:
+        try:
+            assert soon(lambda: len(lifeline.descendants(parent.pid)) == 2)
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)

@@ -1,0 +1,564 @@
+"""Ask players that are elsewhere: in time or too late, old questions and new, and what is kept of a failure."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.game import Moment
+from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.games.q import Exchange, Pass, Q
+from fairplay.players import remote as remotes
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import MOST_STALE, Closed, Remote, Timer, TooMuch
+from fairplay.players.stream import Stream
+from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
+
+GAME = Q()
+VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
+TURN, START, TELL = TakeTurn(VIEW), Start(0, ("ann", "bob"), VIEW), Tell(("red star",))
+END = End(Result((frozenset({0, 1}),), ()))
+LIMITS = Limits(move=5.0, start_up=10.0)
+PASSES, BOWS = answering({"type": "pass"}), answering(None)
+
+
+def asked(line: Scripted, *messages: Message, limits: Limits = LIMITS, **options: Any) -> list[Answer]:
+    """What a player at this line answers, one question after the other, in no time."""
+
+    async def ask(loop: Clockwork) -> list[Answer]:
+        remote = Remote(line, GAME, match_id="m", limits=limits, clock=loop.time, **options)
+        return [await remote.ask(message) for message in messages]
+
+    return in_clockwork(ask)
+
+
+def after(seconds: float, limits: Limits = LIMITS, **options: Any) -> Answer:
+    """The answer that comes after so many seconds."""
+    return asked(Scripted((seconds, PASSES), **options), TURN, limits=limits)[0]
+
+
+def failed(answer: Answer) -> Failed:
+    assert isinstance(answer, Failed)
+    return answer
+
+
+OLD: Step = (0.0, answering(None, 0))  # a reply to the first question, once more
+
+
+# The deadline.
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.05, 1.0, 4.9, 4.999])
+def test_an_answer_before_the_deadline_is_in_time(seconds: float) -> None:
+    answer = after(seconds)
+
+    assert isinstance(answer, Answered)
+    assert answer.value == Pass()
+    assert answer.took == pytest.approx(seconds, abs=1e-6)
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.5, 1.0, 2.5, 4.75, 5.0])
+def test_an_answer_at_the_deadline_is_in_time(limit: float) -> None:
+    answer = after(limit, Limits(move=limit))
+
+    assert isinstance(answer, Answered)
+    assert answer.took == pytest.approx(limit, abs=1e-6)
+
+
+@pytest.mark.parametrize("seconds", [5.001, 5.1, 6.0, 1e6])
+def test_an_answer_after_the_deadline_is_too_late(seconds: float) -> None:
+    answer = failed(after(seconds))
+
+    assert (answer.fault, answer.why) == (Fault.TIMED_OUT, "no answer within 5 s")
+    assert answer.took == pytest.approx(5.0, abs=0.002)
+    assert "limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s" in answer.evidence
+
+
+def test_the_time_to_send_counts_too() -> None:
+    assert isinstance(after(2.0, sending=2.9), Answered)
+    assert failed(after(2.0, sending=3.1)).fault is Fault.TIMED_OUT
+    assert failed(after(0.0, sending=5.1)).fault is Fault.TIMED_OUT
+
+
+def test_every_question_has_its_own_deadline() -> None:
+    line = Scripted(*[(4.9, PASSES)] * 20)
+
+    assert all(isinstance(answer, Answered) for answer in asked(line, *[TURN] * 20))
+
+
+@pytest.mark.parametrize("message", [START, TURN, TELL, END])
+def test_whatever_is_said_has_to_be_answered_in_time(message: Message) -> None:
+    assert failed(asked(Scripted(), message)[0]).fault is Fault.TIMED_OUT
+
+
+def test_nothing_is_at_work_any_more_after_the_deadline() -> None:
+    line = Scripted()  # and in_clockwork looks for tasks that are left
+
+    asked(line, TURN)
+
+    assert line.cancelled == 1
+
+
+def test_whoever_calls_it_off_leaves_nothing_at_work() -> None:
+    line = Scripted()
+
+    async def call_off(loop: Clockwork) -> None:
+        asking = asyncio.ensure_future(Remote(line, GAME, clock=loop.time).ask(TURN))
+        await asyncio.sleep(1)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    in_clockwork(call_off)
+
+    assert line.cancelled == 1
+
+
+def test_hello_may_take_as_long_as_starting_up_may() -> None:
+    async def greet(loop: Clockwork, seconds: float) -> Answer:
+        return await Remote(Scripted((seconds, BOWS)), GAME, limits=LIMITS, clock=loop.time).hello()
+
+    assert isinstance(in_clockwork(lambda loop: greet(loop, 9.9)), Answered)
+    assert failed(in_clockwork(lambda loop: greet(loop, 10.1))).why == "no answer within 10 s"
+
+
+# Our own delays.
+
+
+def stalled(reply_at: float, stalls: dict[float, float], limit: float = 1.0) -> Answer:
+    """The answer of somebody who replies then, while the loop does something else at these times, for so long."""
+
+    async def ask(loop: Clockwork) -> Answer:
+        for moment, seconds in stalls.items():
+            loop.call_later(moment, loop.pass_time, seconds)
+        remote = Remote(Scripted((reply_at, PASSES)), GAME, limits=Limits(move=limit), clock=loop.time)
+        return await remote.ask(TURN)
+
+    return in_clockwork(ask)
+
+
+@pytest.mark.parametrize("stall", [0.3, 1.0, 5.0, 60.0])
+def test_a_reply_that_was_there_in_time_is_taken_however_late_we_look(stall: float) -> None:
+    answer = stalled(0.9, {0.85: stall})
+
+    assert isinstance(answer, Answered)
+    assert answer.took < 1.0
+
+
+@pytest.mark.parametrize("stall", [0.3, 1.0, 5.0, 60.0])
+def test_what_we_lost_in_the_middle_is_given_back(stall: float) -> None:
+    answer = stalled(0.9 + stall, {0.3: stall})
+
+    assert isinstance(answer, Answered)
+    assert answer.took < 1.0
+
+
+def test_nothing_more_than_that_is_given_back() -> None:
+    answer = failed(stalled(0.3 + 1.2, {0.3: 0.3}))
+
+    assert answer.fault is Fault.TIMED_OUT
+    assert answer.took == pytest.approx(1.0, abs=0.06)
+    assert "credited for delays of the host 0.2" in answer.evidence or "of the host 0.3" in answer.evidence
+
+
+def test_many_delays_are_all_given_back() -> None:
+    stalls = {0.1 * number: 0.2 for number in range(1, 9)}
+
+    assert isinstance(stalled(0.8 + 8 * 0.2, stalls), Answered)
+
+
+def test_a_delay_of_ours_is_not_charged_to_the_bank() -> None:
+    limits = Limits(move=5.0, bank=2.0)
+
+    async def ask(loop: Clockwork) -> list[Answer]:
+        loop.call_later(0.5, loop.pass_time, 10.0)
+        line = Scripted((1.0, PASSES), (0.8, PASSES))
+        remote = Remote(line, GAME, limits=limits, clock=loop.time)
+        return [await remote.ask(TURN), await remote.ask(TURN)]
+
+    assert [type(answer) for answer in in_clockwork(ask)] == [Answered, Answered]
+
+
+async def over_a_socket(limit: float, talk: Callable[[socket.socket], None], stalls: dict[float, float]) -> Answer:
+    """The answer of somebody at a real socket in a thread, while the loop is stalled in earnest."""
+    ours, theirs = socket.socketpair()
+    line = Stream(*await asyncio.open_connection(sock=ours, limit=wire.MOST_BYTES))
+    who = threading.Thread(target=talk, args=(theirs,), daemon=True)
+    who.start()
+    for moment, seconds in stalls.items():
+        asyncio.get_running_loop().call_later(moment, time.sleep, seconds)
+    remote = Remote(line, GAME, limits=Limits(move=limit))
+    try:
+        return await remote.ask(TURN)
+    finally:
+        await remote.close(None)
+        theirs.close()
+        await asyncio.to_thread(who.join)
+
+
+def replying(seconds: float) -> Callable[[socket.socket], None]:
+    def talk(line: socket.socket) -> None:
+        question = wire.decode_line(line.makefile("rb").readline())
+        time.sleep(seconds)
+        line.sendall(wire.encode({"nonce": question.nonce, "answer": {"type": "pass"}}) + b"\n")
+
+    return talk
+
+
+def test_a_loop_that_sleeps_while_the_reply_is_there_ejects_nobody() -> None:
+    answer = asyncio.run(over_a_socket(0.3, replying(0.1), {0.02: 0.6}))
+
+    assert isinstance(answer, Answered)
+
+
+def test_a_loop_that_sleeps_while_the_player_thinks_ejects_nobody() -> None:
+    answer = asyncio.run(over_a_socket(0.6, replying(0.8), {0.1: 0.6}))
+
+    assert isinstance(answer, Answered)
+
+
+# Old questions, and questions that nobody asked.
+
+
+def test_a_reply_to_an_old_question_is_passed_over() -> None:
+    line = Scripted((0.0, BOWS), OLD, (1.0, PASSES))
+
+    first, second = asked(line, START, TURN)
+
+    assert isinstance(first, Answered)
+    assert isinstance(second, Answered)
+    assert second.value == Pass()
+    assert second.took == pytest.approx(1.0, abs=1e-6)
+
+
+def test_an_action_for_an_old_question_is_not_taken_for_this_one() -> None:
+    late = (0.0, answering({"type": "exchange"}, 0))
+    line = Scripted((0.0, PASSES), late, (0.0, PASSES))
+
+    assert [getattr(answer, "value", None) for answer in asked(line, TURN, TURN)] == [Pass(), Pass()]
+
+
+def test_so_many_old_replies_are_passed_over_and_one_more_is_a_flood() -> None:
+    patient = asked(Scripted((0.0, BOWS), *[OLD] * MOST_STALE, (0.0, PASSES)), START, TURN)
+    flooded = asked(Scripted((0.0, BOWS), *[OLD] * (MOST_STALE + 1), (0.0, PASSES)), START, TURN)
+
+    assert isinstance(patient[1], Answered)
+    assert failed(flooded[1]).fault is Fault.FLOOD
+    assert failed(flooded[1]).why == "answered old questions again and again"
+
+
+def test_they_are_counted_over_the_whole_match() -> None:
+    twice = [(0.0, answering({"type": "pass"}, number)) for number in range(30) for _ in range(2)]
+
+    answers = asked(Scripted(*twice), *[TURN] * 30)
+
+    good = [answer for answer in answers if isinstance(answer, Answered)]
+    assert len(good) == MOST_STALE + 1
+    assert failed(answers[len(good)]).fault is Fault.FLOOD
+
+
+def test_old_replies_do_not_stop_the_clock() -> None:
+    line = Scripted((0.0, BOWS), *[(0.9, OLD[1])] * 10)
+
+    assert failed(asked(line, START, TURN)[1]).fault is Fault.TIMED_OUT
+
+
+NEVER = "a reply to a question that was never asked"
+
+
+def but(change: Callable[[str, str], str]) -> Step:
+    """A reply with another nonce, made from the number and the rest of the first."""
+    return (
+        0.0,
+        lambda sent: wire.encode({"nonce": change(*sent[0]["nonce"].split("-", 1)), "answer": None}),
+    )
+
+
+def always(made_up: str) -> Callable[[str, str], str]:
+    return lambda number, rest: made_up
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(but(always(made_up)) for made_up in ("", "x", "1", "-1", "0" * 64, "\u0661-x")),
+        but(lambda number, rest: f"{int(number) + 1}-{rest}"),
+        but(lambda number, rest: f"{int(number) + 9}-{rest}"),
+        but(lambda number, rest: f"0-{rest}"),
+        but(lambda number, rest: f"0{number}-{rest}"),
+        but(lambda number, rest: f"-{number}-{rest}"),
+        but(lambda number, rest: f"{number}-{rest.upper()}x"),
+        but(lambda number, rest: number),
+        but(lambda number, rest: rest),
+        but(lambda number, rest: f"{number}-{rest} "),
+    ],
+)
+def test_a_reply_to_a_question_that_was_never_asked_is_malformed(step: Step) -> None:
+    answer = failed(asked(Scripted((0.0, BOWS), step, (0.0, PASSES)), START, TURN)[1])
+
+    assert (answer.fault, answer.why) == (Fault.MALFORMED, NEVER)
+
+
+def test_nobody_can_tell_the_next_nonce_from_those_before() -> None:
+    line = Scripted(*[(0.0, PASSES)] * 20)
+
+    asked(line, *[TURN] * 20)
+
+    rests = [question["nonce"].split("-", 1)[1] for question in line.sent]
+    assert len(set(rests)) == 20
+    assert min(map(len, rests)) >= 16
+
+
+def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
+    lines = [Scripted(*[(0.0, PASSES)] * 10) for _ in range(10)]
+
+    for line in lines:
+        asked(line, *[TURN] * 10)
+
+    assert len({question["nonce"] for line in lines for question in line.sent}) == 100
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("step", "fault", "why"),
+    [
+        ((0.1, Closed(Fault.CRASHED, "the program ended")), Fault.CRASHED, "the program ended"),
+        ((0.1, Closed(Fault.GONE, "nobody is there")), Fault.GONE, "nobody is there"),
+        ((0.1, TooMuch(b"x" * 512)), Fault.FLOOD, "sent more than 8192 bytes at once"),
+        ((0.1, b"hello?"), Fault.MALFORMED, "not a reply: not JSON"),
+        ((0.1, answering({"type": "win"})), Fault.MALFORMED, "the answer is not an action of this game"),
+        ((0.1, answering(None)), Fault.MALFORMED, "the answer is not an action of this game"),
+    ],
+)
+def test_whatever_goes_wrong_has_its_fault(step: Step, fault: Fault, why: str) -> None:
+    answer = failed(asked(Scripted(step), TURN)[0])
+
+    assert (answer.fault, answer.why) == (fault, why)
+    assert answer.took == pytest.approx(0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize("message", [START, TELL, END])
+def test_an_answer_where_only_an_acknowledgement_is_due_is_malformed(message: Message) -> None:
+    thanked, bowed = (asked(Scripted((0.0, answering(answer))), message)[0] for answer in ("thanks", None))
+
+    assert (failed(thanked).fault, failed(thanked).why) == (
+        Fault.MALFORMED,
+        "answered where only an acknowledgement was due",
+    )
+    assert bowed == Answered(None, 0.0)
+
+
+def test_what_is_said_is_not_said_twice() -> None:
+    answer = failed(asked(Scripted((0.0, b'{"nonce":"n"}')), TURN)[0])
+
+    assert answer.why.count("not a reply") == 1
+
+
+def test_once_it_failed_it_is_never_asked_again() -> None:
+    line = Scripted((0.0, b"junk"), (0.0, PASSES))
+
+    answers = asked(line, TURN, TURN, END)
+
+    assert len(line.sent) == 1
+    assert answers == [answers[0]] * 3
+    assert failed(answers[0]).fault is Fault.MALFORMED
+
+
+def test_whoever_fails_at_hello_has_failed_at_the_greeting() -> None:
+    line = Scripted((0.0, b"junk"), (0.0, BOWS))
+
+    async def greet(loop: Clockwork) -> tuple[Answer, Answer]:
+        remote = Remote(line, GAME, clock=loop.time)
+        return await remote.hello(), await remote.ask(START)
+
+    hello, start = in_clockwork(greet)
+
+    assert hello == start
+    assert isinstance(hello, Failed)
+    assert len(line.sent) == 1
+
+
+def test_the_evidence_has_the_first_bytes_their_number_and_their_hash() -> None:
+    junk = bytes(range(256)) * 8
+
+    evidence = failed(asked(Scripted((0.5, junk), known="exit code 1"), TURN)[0]).evidence
+
+    assert repr(junk[:512]) in evidence
+    assert repr(junk[:513])[:-1] not in evidence
+    assert f"({len(junk)} bytes, SHA-256 {sha256(junk).hexdigest()})" in evidence
+    assert "limit 5.000 s, taken 0.500 s, credited for delays of the host 0.000 s" in evidence
+    assert evidence.endswith("exit code 1")
+
+
+def test_the_evidence_says_what_was_odd_about_an_answer() -> None:
+    odd = b'{"nonce":"%b","answer":{"type":"pass","type":"pass"}}'
+    step: Step = (0.0, lambda sent: odd % sent[-1]["nonce"].encode())
+
+    answer = failed(asked(Scripted(step), TURN)[0])
+
+    assert answer.why == "the answer is not an action of this game"
+    assert answer.evidence.startswith("a key is there twice\nreceived b'")
+
+
+def test_where_nothing_came_there_is_nothing_but_the_clocks() -> None:
+    evidence = failed(asked(Scripted(), TURN)[0]).evidence
+
+    assert evidence == "limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s"
+
+
+# What is said to a player.
+
+
+def test_questions_tell_the_match_the_turn_and_the_limit() -> None:
+    line = Scripted((0.0, BOWS), (0.0, PASSES), (0.0, BOWS), (0.0, PASSES), (0.0, BOWS))
+
+    asked(line, START, TURN, TELL, TURN, END, limits=Limits(move=5.0, first_move=9.0))
+
+    assert [question["turn"] for question in line.sent] == [0, 1, 1, 2, 2]
+    assert [question["limit"] for question in line.sent] == [5.0, 9.0, 5.0, 5.0, 5.0]
+    assert {question["match"] for question in line.sent} == {"m"}
+
+
+def test_a_resumed_match_goes_on_counting_turns() -> None:
+    line = Scripted((0.0, BOWS), (0.0, PASSES))
+
+    asked(line, START, TURN, turns=7)
+
+    assert [question["turn"] for question in line.sent] == [7, 8]
+
+
+def test_hello_asks_for_a_name() -> None:
+    async def greet(loop: Clockwork, answer: Any) -> Answer:
+        return await Remote(Scripted((0.0, answering(answer))), GAME, clock=loop.time).hello()
+
+    named = in_clockwork(lambda loop: greet(loop, {"name": "ann"}))
+    nameless = in_clockwork(lambda loop: greet(loop, None))
+
+    assert isinstance(named, Answered) and named.value.name == "ann"
+    assert nameless == Answered(None, 0.0)
+
+
+def test_the_ejected_are_told_why_and_everybody_else_just_hears_nothing_more() -> None:
+    ejected = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.1: no", "3.1")
+    lines = Scripted(), Scripted()
+
+    async def close(loop: Clockwork) -> None:
+        await Remote(lines[0], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(ejected)
+        await Remote(lines[1], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(None)
+
+    in_clockwork(close)
+
+    assert lines[0].hung_up == [(wire.goodbye("m", ejected), 0.25)]
+    assert lines[1].hung_up == [(b"", 0.25)]
+
+
+def test_actions_of_the_game_are_what_is_answered() -> None:
+    assert asked(Scripted((0.0, answering({"type": "exchange"}))), TURN) == [Answered(Exchange(), 0.0)]
+
+
+# The bank.
+
+
+def test_the_bank_is_for_all_turns_together() -> None:
+    limits = Limits(move=5.0, bank=6.0)
+    line = Scripted((0.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES))
+
+    answers = asked(line, START, TURN, TURN, TURN, limits=limits)
+
+    assert [type(answer) for answer in answers] == [Answered, Answered, Answered, Failed]
+    assert [question["limit"] for question in line.sent] == [5.0, 5.0, pytest.approx(2.0), pytest.approx(0.5)]
+    assert failed(answers[3]).why == "no answer within 0.5 s"
+
+
+def test_acknowledgements_cost_nothing_of_it() -> None:
+    limits = Limits(move=5.0, bank=1.0)
+    line = Scripted((4.0, BOWS), (0.9, PASSES), (4.0, BOWS))
+
+    assert all(isinstance(answer, Answered) for answer in asked(line, START, TURN, END, limits=limits))
+
+
+def test_an_increment_keeps_a_steady_player_in() -> None:
+    limits = Limits(move=5.0, bank=2.0, increment=1.0)
+    line = Scripted(*[(1.0, PASSES)] * 30, (3.0, PASSES))
+
+    answers = asked(line, *[TURN] * 31, limits=limits)
+
+    assert all(isinstance(answer, Answered) for answer in answers[:30])
+    assert failed(answers[30]).why == "no answer within 2 s"
+
+
+def test_an_empty_bank_is_the_end_of_it() -> None:
+    limits = Limits(move=5.0, bank=1.0)
+
+    answers = asked(Scripted((1.0, PASSES), (0.1, PASSES)), TURN, TURN, limits=limits)
+
+    assert isinstance(answers[0], Answered)
+    assert failed(answers[1]).fault is Fault.TIMED_OUT
+
+
+# A meter that cannot fail is no meter.
+
+Within = Callable[[Timer, Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]
+
+
+async def impatient(self: Timer, work: Coroutine[Any, Any, Any]) -> Any:
+    """What a timer without credit does: it looks at the clock when the work is done."""
+    found = await asyncio.wait_for(work, self._limit)
+    if self.taken > self._limit:
+        raise TimeoutError
+    return found
+
+
+def test_a_timer_that_gives_nothing_back_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remotes, "TOLERANCE", 1e9)
+
+    assert isinstance(stalled(0.9 + 5.0, {0.3: 5.0}), Failed)
+
+
+def test_so_does_one_that_looks_at_the_clock_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Timer, "within", impatient)
+
+    assert isinstance(stalled(0.9, {0.85: 5.0}), Failed)
+
+
+def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = Timer.__init__
+
+    def generous(self: Timer, limit: float, clock: Callable[[], float]) -> None:
+        begin(self, limit, clock)
+        self._credit = 0.5
+
+    monkeypatch.setattr(Timer, "__init__", generous)
+
+    assert isinstance(stalled(0.3 + 1.2, {0.3: 0.3}), Answered)
+    assert isinstance(after(5.1), Answered)
+
+
+def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = wire.read_reply
+    now: list[str] = []
+
+    class Noting(Scripted):
+        async def send(self, text: bytes) -> None:
+            now.append(wire.decode_line(text).nonce)
+            await super().send(text)
+
+    def careless(line: bytes) -> Any:
+        reply = read(line)
+        return wire.Reply(now[-1], reply.answer) if isinstance(reply, wire.Reply) else reply
+
+    monkeypatch.setattr(wire, "read_reply", careless)
+    late = (0.0, answering({"type": "exchange"}, 0))
+
+    answers = asked(Noting((0.0, PASSES), late, (0.0, PASSES)), TURN, TURN)
+
+    assert [getattr(answer, "value", None) for answer in answers] != [Pass(), Pass()]

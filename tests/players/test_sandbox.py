@@ -1,0 +1,415 @@
+"""Look around inside the sandbox, and ask for it in every way."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from fairplay.cli.doctor import doctor
+from fairplay.core.errors import BadRequest
+from fairplay.players import bubblewrap, lifeline, sandbox
+from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
+from tests.players.programs import PYTHON, every_level, needs_strict
+
+STRICT = Sandbox(Level.STRICT)
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs are strangers")
+not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root's programs are strangers anyway")
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What became of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(command: Sequence[str], box: Sandbox = STRICT) -> Done:
+    """Run it in a sandbox, to its end."""
+    done = subprocess.run(wrap(command, box), capture_output=True, text=True, timeout=60, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def seen(expression: str, box: Sandbox = STRICT, *arguments: str) -> Any:
+    """What an expression of Python comes to in there."""
+    text = f"import json, os, sys, resource\nfrom pathlib import Path\nprint(json.dumps({expression}))"
+    done = run([*PYTHON, "-c", text, *arguments], box)
+    assert done.code == 0, done
+    return json.loads(done.out)
+
+
+def machine_without(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    """A machine on which nothing can be enforced."""
+    measures = tuple(sandbox.Measure(name, about, why) for name, about in MEASURES.items())
+    monkeypatch.setattr(sandbox, "what_can_be_enforced", lambda: measures)
+    monkeypatch.setattr("fairplay.cli.doctor.what_can_be_enforced", lambda: measures)
+
+
+# How to ask for it.
+
+
+@needs_strict
+@pytest.mark.parametrize(("text", "level"), [("auto", Level.STRICT), ("strict", Level.STRICT), ("none", Level.NONE)])
+def test_a_sandbox_is_asked_for_by_name(text: str, level: Level) -> None:
+    warnings: list[str] = []
+
+    assert sandbox_from(text, warnings.append) == Sandbox(level)
+    assert warnings == []
+
+
+@pytest.mark.parametrize("text", ["", "Strict", "docker", "auto "])
+def test_other_names_are_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="there is auto, strict and none"):
+        sandbox_from(text)
+
+
+def test_where_there_is_none_auto_warns_and_strict_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+    warnings: list[str] = []
+
+    assert sandbox_from("none", warnings.append) == Sandbox(Level.NONE)
+    assert warnings == []
+    assert sandbox_from("auto", warnings.append) == Sandbox(Level.NONE)
+    (warning,) = warnings
+    assert "WITHOUT A SANDBOX" in warning and "bubblewrap: not installed" in warning
+    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+        sandbox_from("strict")
+    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+        wrap(["true"], STRICT)
+
+
+def test_a_warning_goes_where_people_see_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine_without(monkeypatch, "namespaces are forbidden")
+
+    sandbox_from("auto")
+
+    assert "WITHOUT A SANDBOX" in capsys.readouterr().err
+
+
+# What it sees.
+
+
+@needs_strict
+def test_it_sees_its_own_directory_and_cannot_write_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.chdir(own)
+    (own / "bot.py").write_text("import beside\nprint(beside.word, open('beside.py').read())\nopen('out', 'w')")
+    (own / "beside.py").write_text("word = 'hello'")
+    (tmp_path / "other").mkdir()
+
+    done = run([sys.executable, "bot.py"])
+
+    assert done.out == "hello word = 'hello'\n"
+    assert "Read-only file system" in done.err or "Permission denied" in done.err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["beside.py", "bot.py", "other", "own"]
+
+
+@needs_strict
+def test_relative_paths_mean_what_they_mean_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "bot.sh").write_text("#!/bin/sh\npwd; ls; cat bots/data")
+    (tmp_path / "bots" / "bot.sh").chmod(0o755)
+    (tmp_path / "bots" / "data").write_text("data")
+    (tmp_path / "secret").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert run(["bots/bot.sh"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
+
+
+@needs_strict
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_what_is_hidden_is_not_there(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(mode)
+    (tmp_path / "bot.py").write_text(
+        "import os\nprint(os.path.exists('games') and os.listdir('games'), os.path.exists('games/a'))\nopen('key')"
+    )
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a").touch()
+    (tmp_path / "key").write_text("secret")
+    box = Sandbox(Level.STRICT, hidden=(str(tmp_path / "games"), str(tmp_path / "key"), "/no/such/thing"))
+
+    done = run([*PYTHON, "bot.py"], box)
+
+    assert done.out in ("[] False\n", "False False\n")
+    assert "Permission denied" in done.err or "No such file" in done.err
+
+
+@needs_strict
+def test_we_may_be_where_it_cannot_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "games" / "old").mkdir(parents=True)
+    (tmp_path / "games" / "old" / "journal").touch()
+    tmp_path.chmod(0o755)
+    (tmp_path / "bot.py").write_text("import os\nprint(os.listdir())")
+    monkeypatch.chdir(tmp_path / "games" / "old")
+
+    done = run([*PYTHON, "../../bot.py"], Sandbox(Level.STRICT, hidden=("..", "../old", "journal")))
+
+    assert done == Done(0, "[]\n", "")
+
+
+@needs_strict
+def test_what_cannot_be_hidden_yet_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").touch()
+    tmp_path.chmod(0o755)
+
+    with pytest.raises(BadRequest, match="has to exist before"):
+        wrap([*PYTHON, str(tmp_path / "bot.py")], Sandbox(Level.STRICT, hidden=(str(tmp_path / "games"),)))
+
+
+@needs_strict
+def test_a_program_among_hidden_things_is_seen_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text("import os, sys\nprint(os.listdir(os.path.dirname(sys.argv[0])))")
+    (tmp_path / "journal").touch()
+
+    done = run([*PYTHON, str(path)], Sandbox(Level.STRICT, hidden=(str(tmp_path),)))
+
+    assert done.out == "['bot.py']\n"
+
+
+@needs_strict
+@pytest.mark.parametrize("way", ["", "bots/..", "./bots/../bots/.."])
+def test_a_program_at_home_sees_nothing_else_of_it(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots").mkdir()
+    path = tmp_path / "bot.py"
+    path.write_text("import os, sys\nprint(os.path.exists('.ssh'))")
+    (tmp_path / ".ssh").mkdir()
+    named = str(Path(way) / "bot.py")
+
+    done = run([*PYTHON, named])
+
+    assert done == Done(0, "False\n", "")
+
+
+@needs_strict
+def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
+    for name in ("shelf", "store"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "store" / "bot.py").write_text("print('hello')")
+    (tmp_path / "shelf" / "bot.py").symlink_to("../store/bot.py")
+
+    assert run([*PYTHON, str(tmp_path / "shelf" / "bot.py")]).out == "hello\n"
+
+
+@needs_strict
+def test_a_script_brings_its_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interpreter may lie anywhere, with what it needs beside it, as those of nvm and pyenv do."""
+    home = tmp_path / "languages" / "snake-1.0"
+    for name in ("bin", "lib"):
+        (home / name).mkdir(parents=True)
+    (home / "bin" / "snake").write_text('#!/bin/sh\ncat "${0%/bin/snake}/lib/words"\n')
+    (home / "bin" / "snake").chmod(0o755)
+    (home / "lib" / "words").write_text("hiss")
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "bot").write_text("#!/usr/bin/env snake\n")
+    (tmp_path / "bots" / "bot").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+
+    assert run([str(tmp_path / "bots" / "bot")]) == Done(0, "hiss", "")
+
+
+@needs_strict
+def test_our_own_package_can_be_imported_in_there() -> None:
+    done = run([sys.executable, "-c", "import fairplay.players.serve; from fairplay.games import title; title('fish')"])
+
+    assert done == Done(0, "", "")
+
+
+@needs_strict
+def test_it_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    variables = seen("dict(os.environ)")
+
+    assert set(variables) <= {*bubblewrap.environment(), "PWD"}
+    assert variables["HOME"] == "/tmp"
+    assert variables["PYTHONUNBUFFERED"] == "1"
+    assert "the seed" not in seen(
+        "Path('/proc/1/environ').read_text() if os.access('/proc/1/environ', os.R_OK) else ''"
+    )
+
+
+@needs_strict
+def test_it_is_nobody() -> None:
+    uid, hostname, session, listed = seen("[os.getuid(), os.uname().nodename, os.getsid(0), os.path.exists('/home')]")
+
+    assert uid != 0
+    assert hostname == "player"
+    assert session != 0
+    assert not listed
+
+
+@needs_strict
+@as_root
+def test_every_program_of_root_is_somebody_else() -> None:
+    assert seen("os.getuid()") != seen("os.getuid()")
+
+
+@as_root
+def test_in_a_container_there_are_fewer_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda self: "0 100000 65536\n")
+
+    assert 49152 <= bubblewrap.stranger() < 65536
+
+
+@needs_strict
+@as_root
+def test_a_directory_that_is_closed_to_strangers_is_opened_for_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    (tmp_path / "bot.py").write_text("import beside")
+    (tmp_path / "beside.py").write_text("print('hello')")
+
+    assert run([sys.executable, str(tmp_path / "bot.py")]).out == "hello\n"
+
+
+@needs_strict
+@as_root
+def test_a_file_that_is_closed_to_strangers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.touch(mode=0o600)
+
+    with pytest.raises(BadRequest, match="is closed to others"):
+        wrap([*PYTHON, str(path)], STRICT)
+
+
+# What it may use.
+
+
+@every_level
+def test_limits_hold(sandbox: Sandbox) -> None:
+    box = msgspec.structs.replace(sandbox, memory=200 * MEGABYTE, cpu=77, open_files=33, file_size=12345)
+
+    names = ("RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE")
+    found = seen(f"[resource.getrlimit(getattr(resource, name)) for name in {names}]", box)
+
+    assert found == [[most, most] for most in (200 * MEGABYTE, 77, 33, 12345, 0)]
+
+
+@every_level
+def test_where_memory_runs_out_it_is_the_first_to_go(sandbox: Sandbox) -> None:
+    others = {path: path.read_text() for path in Path("/proc").glob("[1-9]/oom_score_adj")}
+
+    assert seen("Path('/proc/self/oom_score_adj').read_text()", sandbox) == "1000\n"
+    assert {path: path.read_text() for path in others} == others  # numbers in there are not numbers out here
+
+
+def test_no_limit_goes_beyond_our_own() -> None:
+    text = (
+        "import resource, subprocess; resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99));"
+        "from fairplay.players.sandbox import *; print(limits(Sandbox(Level.NONE)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+
+    assert "'--nofile=99'" in done.stdout
+
+
+@needs_strict
+def test_whoever_computes_for_too_long_is_killed() -> None:
+    assert run([*PYTHON, "-c", "while True: pass"], Sandbox(Level.STRICT, cpu=1)).code == 128 + 9
+
+
+@needs_strict
+def test_room_is_limited() -> None:
+    box = Sandbox(Level.STRICT, space=4 * MEGABYTE)
+
+    sizes = seen("[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]", box)
+
+    assert sizes == [4 * MEGABYTE] * 2
+
+
+# What this machine can do.
+
+
+@needs_strict
+def test_everything_can_be_enforced_here() -> None:
+    assert {measure.name for measure in what_can_be_enforced() if not measure.why_not} == set(MEASURES)
+
+
+def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
+    if lifeline.why_no_namespace():
+        pytest.skip(lifeline.why_no_namespace())
+    monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, box: [program, *arguments])
+    monkeypatch.setattr(sandbox, "TOOLS", {})
+    monkeypatch.setattr(sandbox, "outcome", pretending_bubblewrap)
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    held, why = sandbox.tried()
+
+    assert why == ""
+    assert set(held) == set(MEASURES)
+    assert not any(held.values())
+
+
+def pretending_bubblewrap(command: Sequence[str]) -> tuple[str, str]:
+    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else lifeline.outcome(command)
+
+
+@pytest.mark.parametrize(
+    ("tools", "version", "why"),
+    [
+        ({"no-such-tool": "bubblewrap"}, "", "bubblewrap: not installed"),
+        ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; it takes 0.8 or later"),
+    ],
+)
+def test_what_is_missing_is_said(
+    tools: dict[str, str], version: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "TOOLS", tools)
+    monkeypatch.setattr(sandbox, "outcome", lambda command: (version, ""))
+
+    assert sandbox.tried() == ({}, why)
+
+
+def test_a_command_that_fails_says_why() -> None:
+    assert lifeline.outcome(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == ("out\n", "last")
+    assert lifeline.outcome(["sh", "-c", "exit 3"]) == ("", "sh ended with exit code 3")
+    assert lifeline.outcome(["/no/such/program"]) == ("", "/no/such/program: No such file or directory")
+
+
+@needs_strict
+def test_the_doctor_finds_nothing_wrong() -> None:
+    done = CliRunner().invoke(doctor)
+
+    assert done.exit_code == 0
+    assert [line.split()[:2] for line in done.output.splitlines()[: len(MEASURES)]] == [
+        ["yes", name] for name in MEASURES
+    ]
+
+
+def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+
+    done = CliRunner().invoke(doctor)
+
+    assert done.exit_code == 1
+    assert done.output.count("bubblewrap: not installed") == 1
+    assert [line.split()[0] for line in done.output.splitlines() if line[:2] == "no"] == ["no"] * len(MEASURES)
+
+
+@pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
+def test_the_doctor_tells_programs_too(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, why)
+
+    done = CliRunner().invoke(doctor, ["--json"])
+
+    told = json.loads(done.output)
+    assert done.exit_code == bool(why)
+    assert told["strict"] is not bool(why)
+    assert [(each["name"], each["enforced"], each["why_not"]) for each in told["measures"]] == [
+        (name, not why, why) for name in MEASURES
+    ]

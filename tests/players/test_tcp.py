@@ -1,0 +1,938 @@
+"""Play over TCP with the honest, and with everybody else who can connect to a port."""
+
+import asyncio
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import pytest
+
+from fairplay.core.chance import derive, seed_from
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Event, Fault, Result
+from fairplay.core.game import Game, Moment
+from fairplay.core.messages import Answer, Message
+from fairplay.core.roles import AsyncChannel
+from fairplay.games import game_with, title
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import Line
+from fairplay.players.serve import serve_player
+from fairplay.players.stream import Stream
+from fairplay.players.tcp import (
+    MOST_PENDING,
+    Door,
+    Guest,
+    dial,
+    host_and_port,
+    lines_from,
+    listen_tcp,
+    sender,
+)
+from fairplay.referee.drivers import play, play_async
+from fairplay.referee.host import dealt
+from fairplay.referee.local import Local
+
+T = TypeVar("T")
+AnyGame = Game[Any, Any, Any]
+Question = dict[str, Any]
+
+SEED = seed_from("tcp")
+LIMITS = Limits(move=5.0, start_up=5.0, goodbye=0.1)
+SHORT = Limits(move=0.3, start_up=5.0, goodbye=0.1)
+PATIENCE = 10.0  # seconds, which no test needs
+FISH = game_with("fish", {"rows": 3, "columns": 4})
+TABLES: dict[str, tuple[AnyGame, tuple[str, ...]]] = {
+    "fish": (game_with("fish", {"rows": 5, "columns": 5}), ("random", "greedy", "lookahead")),
+    "tsuro": (game_with("tsuro", {}), ("random", "second", "third", "survivor")),
+    "q": (game_with("q", {}), ("random", "dag", "ldasg")),
+}
+
+
+class Played(NamedTuple):
+    """What came of a match: everything that must not depend on where the players are."""
+
+    facts: list[Event]
+    result: Result
+
+
+class Here:
+    """A player in this process at a table with others elsewhere."""
+
+    def __init__(self, channel: Local) -> None:
+        self._channel = channel
+
+    async def ask(self, message: Message) -> Answer:
+        return self._channel.ask(message)
+
+    async def close(self, ejected: Ejected | None) -> None:
+        self._channel.close(ejected)
+
+
+class Client:
+    """The other end of a connection, in the hands of a test."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.nonces: list[str] = []
+        self.reader, self.writer = reader, writer
+
+    async def hear(self) -> Question | None:
+        """The next message; None: the host has hung up."""
+        try:
+            line = await self.reader.readline()
+        except ConnectionError:
+            return None
+        return self.noted(msgspec.json.decode(line)) if line else None
+
+    def noted(self, question: Question) -> Question:
+        """The question, whose nonce is kept."""
+        self.nonces.append(question.get("nonce", ""))
+        return question
+
+    async def say(self, text: bytes) -> None:
+        """Send some bytes, whatever becomes of them."""
+        self.writer.write(text)
+        with suppress(ConnectionError):
+            await self.writer.drain()
+
+    def hang_up(self) -> None:
+        self.writer.transport.abort()
+
+    def reset(self) -> None:
+        """Hang up in the rude way."""
+        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
+
+
+Way = Callable[[Client, bytes], Awaitable[None]]  # how to send a reply
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a test; afterwards nothing of it is left."""
+
+    async def watched() -> T:
+        async with asyncio.timeout(30):
+            result = await coroutine
+        await asyncio.sleep(0)  # for connections that were cut a moment ago
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return result
+
+    before = descriptors()
+    result = asyncio.run(watched())
+    assert descriptors() == before
+    return result
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def house(game: AnyGame, seat: int, name: str) -> Any:
+    return title(game.name).house[name].make("", derive(SEED, f"seat {seat}"))
+
+
+def in_process(game: AnyGame, players: tuple[str, ...]) -> Played:
+    """The match as it is without any distance."""
+    facts: list[Event] = []
+    table = [Local(house(game, seat, name), game) for seat, name in enumerate(players)]
+    match = play(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+    return Played(facts, match.result)
+
+
+def reply(question: Question, answer: Any = None) -> bytes:
+    return wire.encode({"nonce": question["nonce"], "answer": answer}) + b"\n"
+
+
+async def at_once(client: Client, text: bytes) -> None:
+    await client.say(text)
+
+
+async def play_honestly(client: Client, strategy: Any, way: Way = at_once, game: AnyGame = FISH) -> Question | None:
+    """Answer every question until the host hangs up; a goodbye is what comes of it."""
+    try:
+        while question := await client.hear():
+            if question["type"] == "goodbye":
+                return question
+            answer = strategy(game.unpack(question["view"])) if question["type"] == "take_turn" else None
+            await way(client, reply(question, answer))
+        return None
+    finally:
+        client.hang_up()
+
+
+async def connected(door: Door) -> Client:
+    return Client(*await asyncio.open_connection(door.host, door.port))
+
+
+async def match_with(guest: Guest, game: AnyGame = FISH, *, watch: list[Any] | None = None) -> Played:
+    """A match against a house player; the guest has seat 1."""
+    facts: list[Event] = []
+
+    def announce(event: Event, match: Any, message: Message | None, answer: Answer | None) -> None:
+        facts.append(event)
+        if watch is not None and isinstance(event, Ejected):
+            watch.append(answer)
+
+    table: list[AsyncChannel] = [Here(Local(house(game, 0, "greedy"), game)), guest.remote]
+    match = await play_async(dealt(game, ("greedy", "greedy"), SEED), table, announce)
+    return Played(facts, match.result)
+
+
+async def meet(client: Callable[[Client], Awaitable[Any]], *, limits: Limits = LIMITS) -> tuple[Played, Any]:
+    """A match of Fish with a client in seat 1, and what the client makes of it."""
+    with listen_tcp("0") as door:
+        coming = asyncio.create_task(visit(door, client))
+        (guest,) = await door.seat(FISH, limits=limits)
+        played = await match_with(guest)
+        return played, await coming
+
+
+async def visit(door: Door, client: Callable[[Client], Awaitable[Any]]) -> Any:
+    visitor = await connected(door)
+    try:
+        return await client(visitor)
+    finally:
+        visitor.hang_up()
+
+
+def ejection(played: Played) -> Ejected:
+    """The one and only; and the other player has won."""
+    (ejected,) = played.result.ejected
+    assert ejected.seat == 1
+    assert played.result.ranking == (frozenset({0}),)
+    return ejected
+
+
+def serve(door: Door, game: AnyGame, seat: int, name: str, came: threading.Event | None = None) -> None:
+    """A player as people write them: blocking, somewhere else."""
+    with dial(door.host, door.port, wait=PATIENCE) as line:
+
+        def lines() -> Iterator[bytes]:
+            for text in lines_from(line, patience=PATIENCE):
+                yield text
+                if came is not None:
+                    came.set()
+
+        goodbye = serve_player(
+            lambda known: house(known, seat, name), lines(), sender(line, patience=PATIENCE), name=name
+        )
+    assert goodbye is None
+
+
+EXPECTED = in_process(FISH, ("greedy", "greedy"))
+GREEDY = house(FISH, 1, "greedy")
+
+
+# The honest
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_match_over_tcp_is_the_match_in_this_process(name: str) -> None:
+    game, players = TABLES[name]
+
+    async def host() -> tuple[Played, list[str | None]]:
+        doors = [listen_tcp("0") for _ in players]
+        clients = [
+            asyncio.create_task(asyncio.to_thread(serve, door, game, seat, player))
+            for seat, (door, player) in enumerate(zip(doors, players, strict=True))
+        ]
+        guests = [guest for (guest,) in await asyncio.gather(*(door.seat(game, limits=LIMITS) for door in doors))]
+        facts: list[Event] = []
+        table = [guest.remote for guest in guests]
+        match = await play_async(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+        await asyncio.gather(*clients)
+        return Played(facts, match.result), [guest.name for guest in guests]
+
+    played, names = run(host())
+
+    assert played == in_process(game, players)
+    assert names == list(players)
+
+
+def test_one_door_seats_several_in_the_order_in_which_they_come() -> None:
+    async def host() -> list[str | None]:
+        came = threading.Event()
+        with listen_tcp("0") as door:
+            first = asyncio.create_task(asyncio.to_thread(serve, door, FISH, 0, "greedy", came))
+            seating = asyncio.create_task(door.seat(FISH, 2, limits=LIMITS))
+            second = asyncio.create_task(visit(door, named_later(asyncio.to_thread(came.wait))))
+            guests = await seating
+        for guest in guests:
+            await guest.remote.close(None)
+        await asyncio.gather(first, second)
+        return [guest.name for guest in guests]
+
+    def named_later(before: Awaitable[Any]) -> Callable[[Client], Awaitable[Any]]:
+        async def client(visitor: Client) -> None:
+            question = await visitor.hear()
+            await before
+            assert question is not None
+            await visitor.say(reply(question, {"name": "second"}))
+            assert await visitor.hear() is None
+
+        return client
+
+    assert run(host()) == ["greedy", "second"]
+
+
+def test_a_door_is_open_before_anybody_is_waited_for() -> None:
+    async def host() -> Played:
+        with listen_tcp("127.0.0.1:0") as door:
+            assert door.address == f"127.0.0.1:{door.port}"
+            client = await connected(door)
+            playing = asyncio.create_task(play_honestly(client, GREEDY))
+            (guest,) = await door.seat(FISH, limits=LIMITS)
+            assert guest.place == "127.0.0.1:{}".format(client.writer.get_extra_info("sockname")[1])
+            played = await match_with(guest)
+            assert await playing is None
+            return played
+
+    assert run(host()) == EXPECTED
+
+
+def test_a_door_is_closed_once_everybody_sits() -> None:
+    async def host() -> None:
+        with listen_tcp("0") as door:
+            client = await connected(door)
+            playing = asyncio.create_task(play_honestly(client, GREEDY))
+            (guest,) = await door.seat(FISH, limits=LIMITS)
+            with pytest.raises(ConnectionRefusedError):
+                await connected(door)
+            await guest.remote.close(None)
+            assert await playing is None
+
+    run(host())
+
+
+def test_a_door_can_be_on_version_6_of_the_internet() -> None:
+    if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this machine has none")
+
+    async def host() -> Played:
+        with listen_tcp("[::1]:0") as door:
+            assert door.address == f"[::1]:{door.port}"
+            playing = asyncio.create_task(play_honestly(await connected(door), GREEDY))
+            (guest,) = await door.seat(FISH, limits=LIMITS)
+            played = await match_with(guest)
+            await playing
+            return played
+
+    assert run(host()) == EXPECTED
+
+
+def test_messages_do_not_wait_for_others_to_fill_a_segment() -> None:
+    found = []
+
+    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
+        found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        return Stream(reader, writer)
+
+    async def host() -> None:
+        with Door("127.0.0.1", 0, line) as door:
+            playing = asyncio.create_task(play_honestly(await connected(door), GREEDY))
+            (guest,) = await door.seat(FISH, limits=LIMITS)
+            await guest.remote.close(None)
+            await playing
+
+    run(host())
+
+    assert found == [1]
+
+
+def test_the_result_is_the_same_wherever_a_reply_is_split() -> None:
+    def split(at: int) -> Way:
+        async def way(client: Client, text: bytes) -> None:
+            await client.say(text[:at])
+            await asyncio.sleep(0)
+            await asyncio.sleep(0.0005)
+            await client.say(text[at:])
+
+        return way
+
+    for at in range(1, 100):
+        played, goodbye = run(meet(lambda client, at=at: play_honestly(client, GREEDY, split(at))))  # type: ignore[misc]
+        assert (played, goodbye) == (EXPECTED, None), at
+
+
+def test_the_result_is_the_same_byte_by_byte() -> None:
+    async def way(client: Client, text: bytes) -> None:
+        for byte in text:
+            await client.say(bytes([byte]))
+            await asyncio.sleep(0)
+
+    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b" \n", b"\t\r\n"], ids=repr)
+def test_blanks_at_the_end_of_a_line_change_nothing(end: bytes) -> None:
+    async def way(client: Client, text: bytes) -> None:
+        await client.say(text[:-1] + end)
+
+    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
+
+
+def test_a_few_copies_of_a_reply_are_passed_over() -> None:
+    left = [5]
+
+    async def way(client: Client, text: bytes) -> None:
+        left[0] -= 1
+        await client.say(text * (2 if left[0] >= 0 else 1))
+
+    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
+
+
+def test_an_answer_to_an_old_question_is_passed_over() -> None:
+    old: list[bytes] = []
+
+    async def way(client: Client, text: bytes) -> None:
+        before = old[-1] if len(old) == 3 else b""
+        old.append(text)
+        await client.say(before + text)
+
+    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
+
+
+def test_slow_but_honest_players_stay() -> None:
+    async def way(client: Client, text: bytes) -> None:
+        await asyncio.sleep(0.1)
+        await client.say(text)
+
+    assert run(meet(lambda client: play_honestly(client, GREEDY, way), limits=SHORT)) == (EXPECTED, None)
+
+
+# The others, once they have a seat
+
+
+async def says_nothing(client: Client, text: bytes) -> None:
+    pass
+
+
+async def says_garbage(client: Client, text: bytes) -> None:
+    await client.say(b"\x00\xff not JSON \xfe\n")
+
+
+async def says_half(client: Client, text: bytes) -> None:
+    await client.say(text[: len(text) // 2] + b"\n")
+
+
+async def says_an_empty_line(client: Client, text: bytes) -> None:
+    await client.say(b"\n")
+
+
+async def answers_what_nobody_asked(client: Client, text: bytes) -> None:
+    await client.say(b'{"nonce":"0-1","answer":null}\n')
+
+
+def asked_before(client: Client, text: bytes, question: int) -> bytes:
+    """The reply as if it were to another question that was heard."""
+    return text.replace(client.nonces[-1].encode(), client.nonces[question].encode())
+
+
+async def answers_the_next_question(client: Client, text: bytes) -> None:
+    number, _, rest = client.nonces[-1].partition("-")
+    await client.say(text.replace(client.nonces[-1].encode(), f"{int(number) + 1}-{rest}".encode()))
+
+
+async def answers_only_the_last_question(client: Client, text: bytes) -> None:
+    await client.say(asked_before(client, text, -2))
+
+
+async def has_no_end(client: Client, text: bytes) -> None:
+    await client.say(text[:-1])
+
+
+async def has_no_end_and_hangs_up(client: Client, text: bytes) -> None:
+    await client.say(text[:-1])
+    client.writer.write_eof()
+
+
+async def is_endless(client: Client, text: bytes) -> None:
+    await client.say(b'{"nonce":"' + b"a" * 1_000_000)
+
+
+async def is_a_little_too_long(client: Client, text: bytes) -> None:
+    await client.say(text[:-1] + b" " * (wire.MOST_BYTES - len(text) + 2) + b"\n")
+
+
+async def drips(client: Client, text: bytes) -> None:
+    for byte in text[:25]:
+        await client.say(bytes([byte]))
+        await asyncio.sleep(0.015)
+
+
+async def floods(client: Client, text: bytes) -> None:
+    await client.say(asked_before(client, text, 0) * 10_000)
+
+
+async def hangs_up(client: Client, text: bytes) -> None:
+    client.hang_up()
+
+
+async def resets(client: Client, text: bytes) -> None:
+    client.reset()
+
+
+async def half_closes(client: Client, text: bytes) -> None:
+    client.writer.write_eof()
+
+
+BAD: dict[Way, tuple[Fault, str]] = {
+    says_nothing: (Fault.TIMED_OUT, "no answer within 0.3 s"),
+    says_garbage: (Fault.MALFORMED, "not a reply: not UTF-8"),
+    says_half: (Fault.MALFORMED, "not a reply: not JSON"),
+    says_an_empty_line: (Fault.MALFORMED, "not a reply: not JSON"),
+    answers_what_nobody_asked: (Fault.MALFORMED, "a reply to a question that was never asked"),
+    answers_the_next_question: (Fault.MALFORMED, "a reply to a question that was never asked"),
+    answers_only_the_last_question: (Fault.TIMED_OUT, "no answer within 0.3 s"),
+    has_no_end: (Fault.TIMED_OUT, "no answer within 0.3 s"),
+    is_endless: (Fault.FLOOD, "sent more than 8192 bytes at once"),
+    is_a_little_too_long: (Fault.FLOOD, "sent more than 8192 bytes at once"),
+    drips: (Fault.TIMED_OUT, "no answer within 0.3 s"),
+    floods: (Fault.FLOOD, "answered old questions again and again"),
+    hangs_up: (Fault.GONE, "the connection was closed"),
+    resets: (Fault.GONE, "the connection was closed"),
+    half_closes: (Fault.GONE, "the connection was closed"),
+}
+
+
+def bad_from(question: int, bad: Way) -> Callable[[Client], Awaitable[Question | None]]:
+    """A client that is honest before the n-th question (0: hello), and then bad once."""
+    asked = iter(range(1000))
+
+    async def way(client: Client, text: bytes) -> None:
+        await (bad if next(asked) == question else at_once)(client, text)
+
+    return lambda client: play_honestly(client, GREEDY, way)
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
+def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way) -> None:
+    played, _ = run(meet(bad_from(2, bad), limits=SHORT))
+
+    ejected = ejection(played)
+    assert (ejected.fault, ejected.why) == BAD[bad]
+    assert ejected.moment is Moment.TURN
+
+
+@pytest.mark.parametrize("bad", [has_no_end_and_hangs_up])
+def test_half_a_line_is_no_answer(bad: Way) -> None:
+    played, _ = run(meet(bad_from(2, bad), limits=SHORT))
+
+    assert ejection(played).fault in (Fault.GONE, Fault.MALFORMED)
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
+def test_whoever_misbehaves_at_the_greeting_is_out(bad: Way) -> None:
+    played, _ = run(meet(bad_from(1, bad), limits=SHORT))
+
+    assert ejection(played).fault is BAD[bad][0]
+    assert ejection(played).moment is Moment.GREETING
+
+
+@pytest.mark.parametrize("bad", [says_garbage, is_endless, says_half], ids=lambda way: way.__name__)
+def test_who_is_out_is_told_why_and_cut_off(bad: Way) -> None:
+    played, goodbye = run(meet(bad_from(2, bad), limits=SHORT))
+
+    if goodbye is not None or bad is not is_endless:  # what was never read may take the goodbye with it
+        assert goodbye == {
+            "type": "goodbye",
+            "match": "",
+            "fault": ejection(played).fault.value,
+            "why": ejection(played).why,
+            "clause": "",
+        }
+
+
+def test_half_a_connection_can_still_be_told() -> None:
+    played, goodbye = run(meet(bad_from(2, half_closes), limits=SHORT))
+
+    assert ejection(played).fault is Fault.GONE
+    assert goodbye is not None
+
+
+def test_a_cheat_is_told_which_rule_it_broke() -> None:
+    async def way(client: Client, text: bytes) -> None:
+        plain = msgspec.json.decode(text)
+        if plain["answer"] is not None:
+            plain["answer"] = {"type": "place", "at": [99, 99]}
+        await client.say(wire.encode(plain) + b"\n")
+
+    played, goodbye = run(meet(lambda client: play_honestly(client, GREEDY, way)))
+
+    assert ejection(played).fault is Fault.ILLEGAL
+    assert goodbye is not None
+    assert goodbye["clause"] == ejection(played).clause == "3.2"
+
+
+def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
+    async def host() -> float:
+        failures: list[Any] = []
+        with listen_tcp("0") as door:
+            coming = asyncio.create_task(visit(door, bad_from(2, drips)))
+            (guest,) = await door.seat(FISH, limits=SHORT)
+            await match_with(guest, watch=failures)
+            await coming
+        took: float = failures[0].took
+        return took
+
+    assert run(host()) == pytest.approx(SHORT.move, abs=0.3)
+
+
+def test_whoever_never_reads_is_given_up_in_time() -> None:
+    lines: list[Line] = []
+
+    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
+        lines.append(Stream(reader, writer))
+        return lines[-1]
+
+    async def host() -> None:
+        with Door("127.0.0.1", 0, line) as door:
+            client = await connected(door)
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            question = await client.hear()
+            assert question is not None
+            await client.say(reply(question))
+            (guest,) = await seating
+            client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await lines[0].send(b"x" * 50_000_000)
+            since = time.monotonic()
+            await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
+            assert time.monotonic() - since < LIMITS.goodbye + 0.5
+            client.hang_up()
+
+    run(host())
+
+
+def test_a_hundred_matches_with_bad_clients_leave_nothing_behind() -> None:
+    quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
+    ways = [*BAD, has_no_end_and_hangs_up]
+
+    async def host() -> int:
+        ejected = 0
+        for number in range(100):
+            played, _ = await meet(bad_from(1 + number % 3, ways[number % len(ways)]), limits=quick)
+            ejected += len(played.result.ejected)
+            assert 0 not in {one.seat for one in played.result.ejected}
+        return ejected
+
+    assert run(host()) >= 95  # `run` looks for what is left
+
+
+# The others, before they have a seat
+
+
+async def stays(client: Client) -> None:
+    """Wait until the host hangs up."""
+    while await client.reader.read(65536):
+        pass
+
+
+async def connects_and_is_silent(client: Client) -> None:
+    await stays(client)
+
+
+async def asks_for_a_page(client: Client) -> None:
+    await client.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await stays(client)
+
+
+async def asks_for_half_a_page(client: Client) -> None:
+    await client.say(b"GET / HT")
+    await stays(client)
+
+
+async def asks_for_a_websocket(client: Client) -> None:
+    await client.say(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    await stays(client)
+
+
+async def speaks_tls(client: Client) -> None:
+    await client.say(bytes.fromhex("16030100c8010000c40303") + bytes(189))
+    await stays(client)
+
+
+async def goes_at_once(client: Client) -> None:
+    client.hang_up()
+
+
+async def resets_at_once(client: Client) -> None:
+    client.reset()
+
+
+async def closes_its_half(client: Client) -> None:
+    client.writer.write_eof()
+    await stays(client)
+
+
+async def sends_without_end(client: Client) -> None:
+    await client.say(b"x" * 1_000_000)
+    await stays(client)
+
+
+async def guesses_the_nonce(client: Client) -> None:
+    await client.say(b'{"nonce":"1","answer":null}\n')
+    await stays(client)
+
+
+async def has_a_bad_name(client: Client) -> None:
+    question = await client.hear()
+    assert question is not None
+    await client.say(reply(question, {"name": "x" * 65}))
+    await stays(client)
+
+
+STRANGERS = [
+    connects_and_is_silent,
+    asks_for_a_page,
+    asks_for_half_a_page,
+    asks_for_a_websocket,
+    speaks_tls,
+    goes_at_once,
+    resets_at_once,
+    closes_its_half,
+    sends_without_end,
+    guesses_the_nonce,
+    has_a_bad_name,
+]
+
+
+async def stranger(door: Door, behave: Callable[[Client], Awaitable[None]]) -> None:
+    """Somebody who is not wanted; whatever the host does to them is right."""
+    with suppress(ConnectionError):
+        await visit(door, behave)
+
+
+async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) -> tuple[Played, float]:
+    """A match with an honest player that comes after all of these; and how long it had to wait for its seat."""
+    with listen_tcp("0") as door:
+        first = [asyncio.create_task(stranger(door, behave)) for behave in strangers]
+        seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+        await asyncio.sleep(0.05)
+        since = time.monotonic()
+        honest = asyncio.create_task(visit(door, lambda client: play_honestly(client, GREEDY)))
+        (guest,) = await seating
+        waited = time.monotonic() - since
+        played = await match_with(guest)
+        assert await honest is None
+        await asyncio.gather(*first)
+        return played, waited
+
+
+@pytest.mark.parametrize("behave", STRANGERS, ids=lambda behave: behave.__name__)
+def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
+    played, waited = run(after_strangers([behave]))
+
+    assert played == EXPECTED
+    assert waited < 2.0
+
+
+def test_an_honest_player_comes_in_through_a_crowd_of_strangers() -> None:
+    played, waited = run(after_strangers([connects_and_is_silent] * 400))
+
+    assert played == EXPECTED
+    assert waited < 2.0
+
+
+def test_so_many_and_no_more_strangers_are_let_in() -> None:
+    lines: list[Line] = []
+
+    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
+        lines.append(Stream(reader, writer))
+        return lines[-1]
+
+    async def host() -> None:
+        with Door("127.0.0.1", 0, line) as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=1.0))
+            clients = [await connected(door) for _ in range(MOST_PENDING + 3)]
+            heard = [await client.hear() for client in clients]
+            ended = [await client.hear() for client in clients[:3]]
+            assert None not in heard
+            assert ended == [None] * 3
+            (guest,) = await seating
+            assert [await client.hear() for client in clients[3:]] == [None] * MOST_PENDING
+            for client in clients:
+                client.hang_up()
+            await guest.remote.close(None)
+
+    run(host())
+
+    assert len(lines) == MOST_PENDING + 3
+
+
+def test_who_only_connects_is_cut_when_the_time_for_hello_is_over() -> None:
+    async def host() -> float:
+        with listen_tcp("0") as door:
+            limits = Limits(start_up=0.2)
+            seating = asyncio.create_task(door.seat(FISH, limits=limits, within=5.0))
+            since = time.monotonic()
+            await visit(door, stays)
+            waited = time.monotonic() - since
+            honest = asyncio.create_task(visit(door, lambda client: play_honestly(client, GREEDY)))
+            (guest,) = await seating
+            await guest.remote.close(None)
+            await honest
+            return waited
+
+    assert run(host()) == pytest.approx(0.2, abs=0.4)
+
+
+def test_the_limit_that_hello_names_is_the_one_that_holds() -> None:
+    async def host() -> tuple[float, float]:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.5))
+            await asyncio.sleep(0.2)
+            client = await connected(door)
+            since = time.monotonic()
+            question = await client.hear()
+            assert question is not None
+            assert await client.hear() is None
+            waited = time.monotonic() - since
+            client.hang_up()
+            (guest,) = await seating
+            await guest.remote.close(None)
+            return question["limit"], waited
+
+    limit, waited = run(host())
+
+    assert limit < 0.31
+    assert waited == pytest.approx(limit, abs=0.3)
+
+
+def test_where_nobody_comes_the_seat_is_out_and_the_match_goes_on() -> None:
+    async def host() -> Played:
+        with listen_tcp("0") as door:
+            (guest,) = await door.seat(FISH, limits=LIMITS, within=0.1)
+            return await match_with(guest)
+
+    ejected = ejection(run(host()))
+
+    assert (ejected.fault, ejected.moment, ejected.why) == (Fault.GONE, Moment.GREETING, "nobody came")
+
+
+def test_those_who_came_play_on_without_those_who_did_not() -> None:
+    async def host() -> Any:
+        with listen_tcp("0") as door:
+            honest = asyncio.create_task(visit(door, lambda client: play_honestly(client, GREEDY)))
+            guests = await door.seat(FISH, 2, limits=LIMITS, within=0.5)
+            match = await play_async(dealt(FISH, ("a", "b"), SEED), [guest.remote for guest in guests])
+            assert await honest is None
+            return match.result
+
+    result = run(host())
+
+    assert result.ranking == (frozenset({0}),)
+    assert [(one.seat, one.fault) for one in result.ejected] == [(1, Fault.GONE)]
+
+
+def test_whoever_is_interrupted_while_waiting_lets_go_of_everything() -> None:
+    async def host() -> None:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, 2, limits=LIMITS))
+            one, other = await connected(door), await connected(door)
+            question = await one.hear()
+            assert question is not None
+            await one.say(reply(question))
+            await other.hear()
+            await asyncio.sleep(0.05)
+            seating.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await seating
+            assert (await one.hear(), await other.hear()) == (None, None)
+            one.hang_up()
+            other.hang_up()
+
+    run(host())
+
+
+def test_whoever_is_interrupted_in_the_very_moment_of_a_connection_lets_go_of_it() -> None:
+    async def host(turns: int) -> None:
+        with listen_tcp("0") as door:
+            client = await connected(door)
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            seating.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await seating
+            client.hang_up()
+
+    for turns in range(12):
+        run(host(turns))
+
+
+HOST_WITHOUT_DESCRIPTORS = """
+import asyncio, resource
+from fairplay.games import game_with
+from fairplay.players.limits import Limits
+from fairplay.players.tcp import listen_tcp
+
+async def main():
+    door = listen_tcp("0")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+    print(door.port, flush=True)
+    (guest,) = await door.seat(game_with("fish", {}), limits=Limits(start_up=20.0))
+    print(guest.name, flush=True)
+    await guest.remote.close(None)
+
+asyncio.run(main())
+"""
+
+
+def test_a_host_that_runs_out_of_file_descriptors_goes_on_when_it_has_some() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", HOST_WITHOUT_DESCRIPTORS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as host:
+        assert host.stdout is not None
+        port = int(host.stdout.readline())
+        strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        with dial("127.0.0.1", port, wait=5.0) as line:
+            (question,) = [msgspec.json.decode(next(lines_from(line, patience=PATIENCE)))]
+            line.sendall(reply(question, {"name": "ann"}))
+            out, err = host.communicate(timeout=20)
+        for one in strangers:
+            one.close()
+
+    assert (out, err, host.returncode) == ("ann\n", "", 0)
+
+
+# Places
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", ":", ":4000", "x", "host:", "host:x", "host:-1", "host:65536", "::1:4000", "host:1:2", "[::1]", "[]:1", "٤"],
+)
+def test_what_is_no_place_is_refused(place: str) -> None:
+    with pytest.raises(BadRequest, match="is no place to meet; write PORT or HOST:PORT"):
+        host_and_port(place)
+
+
+def test_a_place_that_is_taken_is_refused() -> None:
+    with (
+        listen_tcp("0") as door,
+        pytest.raises(BadRequest, match=f"cannot listen at 127.0.0.1:{door.port}: Address already in use"),
+    ):
+        listen_tcp(str(door.port))
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "a" * 300, "a..b"])
+def test_a_place_that_is_nowhere_is_refused(host: str) -> None:
+    with pytest.raises(BadRequest, match="cannot listen at"):
+        listen_tcp(f"{host}:0")

@@ -1,0 +1,716 @@
+"""Play over WebSocket with the honest, and with those who know too much or too little of its frames."""
+
+import asyncio
+import socket
+import struct
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.uri import parse_uri
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Event, Fault
+from fairplay.core.game import Moment
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import Line
+from fairplay.players.serve import serve_player
+from fairplay.players.tcp import Door, Lost
+from fairplay.players.websocket import (
+    MOST_PIECES,
+    WebSocket,
+    dial_websocket,
+    listen_websocket,
+    place_of,
+)
+from fairplay.referee.drivers import play_async
+from fairplay.referee.host import dealt
+from tests.players.test_tcp import (
+    EXPECTED,
+    FISH,
+    GREEDY,
+    LIMITS,
+    PATIENCE,
+    SEED,
+    SHORT,
+    TABLES,
+    AnyGame,
+    Client,
+    Played,
+    Question,
+    asked_before,
+    asks_for_a_page,
+    asks_for_half_a_page,
+    closes_its_half,
+    connects_and_is_silent,
+    ejection,
+    goes_at_once,
+    guesses_the_nonce,
+    house,
+    in_process,
+    match_with,
+    play_honestly,
+    reply,
+    resets_at_once,
+    run,
+    sends_without_end,
+    speaks_tls,
+    stranger,
+)
+
+Behaviour = Callable[["Surfer"], Awaitable[Any]]
+Way = Callable[["Surfer", bytes], Awaitable[None]]
+
+
+class Surfer(Client):
+    """The other end of a WebSocket, in the hands of a test."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, protocol: ClientProtocol) -> None:
+        super().__init__(reader, writer)
+        self.protocol = protocol
+        self.frames: list[Frame] = []
+
+    async def hear(self) -> Question | None:
+        """The next message; None: the host has hung up."""
+        while True:
+            frame = await self.next_frame()
+            if frame is None:
+                return None
+            if frame.opcode is Opcode.TEXT:
+                question: Question = msgspec.json.decode(frame.data)
+                return self.noted(question)
+
+    async def next_frame(self) -> Frame | None:
+        """The next frame of any kind."""
+        while not self.frames:
+            try:
+                data = await self.reader.read(65536)
+            except ConnectionError:
+                return None
+            if not data:
+                return None
+            self.protocol.receive_data(data)
+            self.frames += [frame for frame in self.protocol.events_received() if isinstance(frame, Frame)]
+        return self.frames.pop(0)
+
+    async def say(self, text: bytes) -> None:
+        """Send a reply in one text frame."""
+        await self.frame(Opcode.TEXT, text.rstrip(b"\n"))
+
+    async def frame(self, opcode: Opcode, data: bytes, *, fin: bool = True) -> None:
+        """Send any frame."""
+        await self.raw(Frame(opcode, data, fin).serialize(mask=True))
+
+    async def raw(self, data: bytes) -> None:
+        """Send any bytes."""
+        await Client.say(self, data)
+
+
+async def surfing(door: Door, **headers: str) -> Surfer:
+    """A client whose handshake went well."""
+    surfer, response = await shaken(door, **headers)
+    assert response is not None
+    assert response.status_code == 101
+    return surfer
+
+
+async def shaken(door: Door, **headers: str) -> tuple[Surfer, Response | None]:
+    """A client, and what the host says to its request."""
+    streams = await asyncio.open_connection(door.host, door.port)
+    protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+    request = protocol.connect()
+    for name, value in headers.items():
+        request.headers[name] = value
+    protocol.send_request(request)
+    surfer = Surfer(*streams, protocol)
+    for data in protocol.data_to_send():
+        await surfer.raw(data)
+    response = None
+    while response is None:
+        data = await surfer.reader.read(65536)
+        if not data:
+            break
+        protocol.receive_data(data)
+        for event in protocol.events_received():
+            if isinstance(event, Response):
+                response = event
+            elif isinstance(event, Frame):
+                surfer.frames.append(event)
+    return surfer, response
+
+
+async def meet(behave: Behaviour, *, limits: Limits = LIMITS) -> tuple[Played, Any]:
+    """A match of Fish with a client in seat 1, and what the client makes of it."""
+    with listen_websocket("0") as door:
+        coming = asyncio.create_task(visit(door, behave))
+        (guest,) = await door.seat(FISH, limits=limits)
+        played = await match_with(guest)
+        return played, await coming
+
+
+async def visit(door: Door, behave: Behaviour) -> Any:
+    surfer = await surfing(door)
+    try:
+        return await behave(surfer)
+    finally:
+        surfer.hang_up()
+
+
+def honest(way: Way | None = None) -> Behaviour:
+    async def behave(surfer: Surfer) -> Question | None:
+        return await play_honestly(surfer, GREEDY, way or Surfer.say)  # type: ignore[arg-type]
+
+    return behave
+
+
+def bad_from(question: int, bad: Way) -> Behaviour:
+    """A client that is honest before the n-th question (0: hello), and then bad once."""
+    asked = iter(range(1000))
+
+    async def way(surfer: Surfer, text: bytes) -> None:
+        await (bad if next(asked) == question else Surfer.say)(surfer, text)
+
+    return honest(way)
+
+
+def serve(door: Door, game: AnyGame, seat: int, name: str) -> None:
+    """A player as people write them: blocking, somewhere else."""
+    with dial_websocket(f"ws://{door.address}/path", wait=PATIENCE, patience=PATIENCE) as (messages, send):
+        assert serve_player(lambda known: house(known, seat, name), messages, send, name=name) is None
+
+
+# The honest
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_match_over_websocket_is_the_match_in_this_process(name: str) -> None:
+    game, players = TABLES[name]
+
+    async def host() -> Played:
+        doors = [listen_websocket("0") for _ in players]
+        clients = [
+            asyncio.create_task(asyncio.to_thread(serve, door, game, seat, player))
+            for seat, (door, player) in enumerate(zip(doors, players, strict=True))
+        ]
+        guests = [guest for (guest,) in await asyncio.gather(*(door.seat(game, limits=LIMITS) for door in doors))]
+        assert [guest.name for guest in guests] == list(players)
+        facts: list[Event] = []
+        table = [guest.remote for guest in guests]
+        match = await play_async(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+        await asyncio.gather(*clients)
+        return Played(facts, match.result)
+
+    assert run(host()) == in_process(game, players)
+
+
+def test_a_reply_may_come_in_fragments_with_pings_between_them() -> None:
+    async def way(surfer: Surfer, text: bytes) -> None:
+        text = text.rstrip(b"\n")
+        await surfer.frame(Opcode.TEXT, text[:5], fin=False)
+        await surfer.frame(Opcode.PING, b"are you there?")
+        await surfer.frame(Opcode.CONT, text[5:9], fin=False)
+        await surfer.frame(Opcode.CONT, text[9:])
+
+    assert run(meet(honest(way))) == (EXPECTED, None)
+
+
+def test_the_result_is_the_same_byte_by_byte() -> None:
+    async def way(surfer: Surfer, text: bytes) -> None:
+        for byte in Frame(Opcode.TEXT, text.rstrip(b"\n")).serialize(mask=True):
+            await surfer.raw(bytes([byte]))
+            await asyncio.sleep(0)
+
+    assert run(meet(honest(way))) == (EXPECTED, None)
+
+
+def test_a_new_line_at_the_end_of_a_frame_changes_nothing() -> None:
+    async def way(surfer: Surfer, text: bytes) -> None:
+        await surfer.frame(Opcode.TEXT, text.rstrip(b"\n") + b"\r\n")
+
+    assert run(meet(honest(way))) == (EXPECTED, None)
+
+
+def test_a_few_copies_of_a_reply_in_one_segment_are_passed_over() -> None:
+    left = [5]
+
+    async def way(surfer: Surfer, text: bytes) -> None:
+        left[0] -= 1
+        frame = Frame(Opcode.TEXT, text.rstrip(b"\n")).serialize(mask=True)
+        await surfer.raw(frame * (2 if left[0] >= 0 else 1))
+
+    assert run(meet(honest(way))) == (EXPECTED, None)
+
+
+def test_a_frame_may_come_with_the_request_for_the_connection() -> None:
+    async def host() -> None:
+        with listen_websocket("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
+            protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+            protocol.send_request(protocol.connect())
+            surfer = Surfer(*await asyncio.open_connection(door.host, door.port), protocol)
+            ping = Frame(Opcode.PING, b"early").serialize(mask=True)
+            await surfer.raw(b"".join(protocol.data_to_send()) + ping)
+            data = b""
+            while b"early" not in data:
+                data += await surfer.reader.read(65536)
+            assert data.startswith(b"HTTP/1.1 101 ")
+            (guest,) = await seating
+            surfer.hang_up()
+            await guest.remote.close(None)
+
+    run(host())
+
+
+def test_a_ping_is_answered_while_others_think() -> None:
+    async def host() -> None:
+        with listen_websocket("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            surfer = await surfing(door)
+            question = await surfer.hear()
+            assert question is not None
+            await surfer.say(reply(question))
+            (guest,) = await seating
+            await surfer.frame(Opcode.PING, b"are you there?")
+            answer = await surfer.next_frame()
+            assert answer == Frame(Opcode.PONG, b"are you there?")
+            await guest.remote.close(None)
+            last = await surfer.next_frame()
+            assert last is not None
+            assert last.opcode is Opcode.CLOSE
+            surfer.hang_up()
+
+    run(host())
+
+
+# The others, once they have a seat
+
+
+async def says_nothing(surfer: Surfer, text: bytes) -> None:
+    pass
+
+
+async def pings_instead(surfer: Surfer, text: bytes) -> None:
+    for _ in range(25):
+        await surfer.frame(Opcode.PING, b"")
+        await surfer.frame(Opcode.PONG, b"")
+        await asyncio.sleep(0.015)
+
+
+async def drips(surfer: Surfer, text: bytes) -> None:
+    for byte in Frame(Opcode.TEXT, text).serialize(mask=True)[:25]:
+        await surfer.raw(bytes([byte]))
+        await asyncio.sleep(0.015)
+
+
+async def floods_with_pings(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(Frame(Opcode.PING, b"").serialize(mask=True) * 20_000)
+
+
+async def floods_with_empty_fragments(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, b"", fin=False)
+    await surfer.raw(Frame(Opcode.CONT, b"", fin=False).serialize(mask=True) * 20_000)
+
+
+async def floods_with_old_answers(surfer: Surfer, text: bytes) -> None:
+    old = asked_before(surfer, text, 0)
+    await surfer.raw(Frame(Opcode.TEXT, old).serialize(mask=True) * 5_000)
+
+
+async def sends_a_binary_frame(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.BINARY, text)
+
+
+async def sends_garbage_in_a_frame(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, b"\xff\xfe")
+
+
+async def sends_an_empty_frame(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, b"")
+
+
+async def sends_garbage(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(b"hello, is anybody there?\n" * 10)
+
+
+async def does_not_mask(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(Frame(Opcode.TEXT, text).serialize(mask=False))
+
+
+async def sets_reserved_bits(surfer: Surfer, text: bytes) -> None:
+    frame = bytearray(Frame(Opcode.TEXT, text).serialize(mask=True))
+    frame[0] |= 0b0111_0000
+    await surfer.raw(bytes(frame))
+
+
+async def deflates(surfer: Surfer, text: bytes) -> None:
+    frame = bytearray(Frame(Opcode.TEXT, text).serialize(mask=True))
+    frame[0] |= 0b0100_0000
+    await surfer.raw(bytes(frame))
+
+
+async def fragments_a_ping(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(b"\x09\x80\0\0\0\0")
+
+
+async def sends_a_long_ping(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(b"\x89\xfe\x00\x7e\0\0\0\0" + b"x" * 126)
+
+
+async def continues_nothing(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.CONT, text)
+
+
+async def interrupts_itself(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, text[:5], fin=False)
+    await surfer.frame(Opcode.TEXT, text)
+
+
+async def sends_a_huge_frame(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, b"x" * 1_000_000)
+
+
+async def sends_a_frame_that_is_a_little_too_long(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, text + b" " * (wire.MOST_BYTES + 1 - len(text)))
+
+
+async def announces_an_endless_frame(surfer: Surfer, text: bytes) -> None:
+    await surfer.raw(b"\x81\xff" + struct.pack("!Q", 2**62) + b"\0\0\0\0")
+
+
+async def sends_many_fragments(surfer: Surfer, text: bytes) -> None:
+    await surfer.frame(Opcode.TEXT, b"x" * 1000, fin=False)
+    for _ in range(9):
+        await surfer.frame(Opcode.CONT, b"x" * 1000, fin=False)
+
+
+async def hangs_up(surfer: Surfer, text: bytes) -> None:
+    surfer.hang_up()
+
+
+async def resets(surfer: Surfer, text: bytes) -> None:
+    surfer.reset()
+
+
+async def half_closes(surfer: Surfer, text: bytes) -> None:
+    surfer.writer.write_eof()
+
+
+def closes(code: int | None) -> Way:
+    async def way(surfer: Surfer, text: bytes) -> None:
+        await surfer.frame(Opcode.CLOSE, b"" if code is None else struct.pack("!H", code) + b"so long")
+
+    way.__name__ = f"closes_with_{code}"
+    return way
+
+
+LATE = (Fault.TIMED_OUT, "no answer within 0.3 s")
+NO_RULES = (Fault.MALFORMED, "broke the rules of WebSocket")
+GONE = (Fault.GONE, "the connection was closed")
+TOO_MUCH = (Fault.FLOOD, "sent more than 8192 bytes at once")
+TOO_MANY = (Fault.FLOOD, f"sent more than {MOST_PIECES} frames a second that are no message")
+BAD: list[tuple[Way, tuple[Fault, str]]] = [
+    (says_nothing, LATE),
+    (pings_instead, LATE),
+    (drips, LATE),
+    (floods_with_pings, TOO_MANY),
+    (floods_with_empty_fragments, TOO_MANY),
+    (floods_with_old_answers, (Fault.FLOOD, "answered old questions again and again")),
+    (sends_a_binary_frame, (Fault.MALFORMED, "sent a binary frame, not a text")),
+    (sends_garbage_in_a_frame, (Fault.MALFORMED, "not a reply: not UTF-8")),
+    (sends_an_empty_frame, (Fault.MALFORMED, "not a reply: not JSON")),
+    (sends_garbage, NO_RULES),
+    (does_not_mask, NO_RULES),
+    (sets_reserved_bits, NO_RULES),
+    (deflates, NO_RULES),
+    (fragments_a_ping, NO_RULES),
+    (sends_a_long_ping, NO_RULES),
+    (continues_nothing, NO_RULES),
+    (interrupts_itself, NO_RULES),
+    (sends_a_huge_frame, TOO_MUCH),
+    (sends_a_frame_that_is_a_little_too_long, TOO_MUCH),
+    (announces_an_endless_frame, TOO_MUCH),
+    (sends_many_fragments, TOO_MUCH),
+    (hangs_up, GONE),
+    (resets, GONE),
+    (half_closes, GONE),
+    (closes(None), GONE),
+    *[(closes(code), GONE) for code in (1000, 1001, 1011, 3000, 4999)],
+    *[(closes(code), NO_RULES) for code in (0, 999, 1005, 1006, 5000, 65535)],
+]
+
+
+def called(behaviour: Callable[..., Any]) -> str:
+    return behaviour.__name__
+
+
+@pytest.mark.parametrize(("bad", "expected"), BAD, ids=[way.__name__ for way, _ in BAD])
+def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way, expected: tuple[Fault, str]) -> None:
+    played, _ = run(meet(bad_from(2, bad), limits=SHORT))
+
+    ejected = ejection(played)
+    assert (ejected.fault, ejected.why) == expected
+    assert ejected.moment is Moment.TURN
+
+
+@pytest.mark.parametrize("bad", [way for way, _ in BAD if way is not floods_with_old_answers], ids=called)
+def test_whoever_misbehaves_at_hello_gets_no_seat(bad: Way) -> None:
+    async def host() -> Played:
+        with listen_websocket("0") as door:
+            first = asyncio.create_task(visit(door, bad_from(0, bad)))
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            await asyncio.sleep(0.01)
+            second = asyncio.create_task(visit(door, honest()))
+            (guest,) = await seating
+            played = await match_with(guest)
+            await asyncio.gather(first, second)
+            return played
+
+    assert run(host()) == EXPECTED
+
+
+def test_who_is_out_is_told_why_and_cut_off() -> None:
+    played, goodbye = run(meet(bad_from(2, sends_garbage_in_a_frame), limits=SHORT))
+
+    assert goodbye is not None
+    assert goodbye["fault"] == ejection(played).fault.value
+
+
+def test_who_closes_is_answered_with_a_close() -> None:
+    async def behave(surfer: Surfer) -> Frame | None:
+        question = await surfer.hear()
+        assert question is not None
+        await surfer.say(reply(question))
+        await surfer.hear()
+        await closes(1000)(surfer, b"")
+        return await surfer.next_frame()
+
+    _, last = run(meet(behave))
+
+    assert last == Frame(Opcode.CLOSE, struct.pack("!H", 1000) + b"so long")
+
+
+def test_whoever_never_reads_is_given_up_in_time() -> None:
+    lines: list[Line] = []
+
+    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
+        lines.append(WebSocket(reader, writer))
+        return lines[-1]
+
+    async def host() -> None:
+        with Door("127.0.0.1", 0, line) as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            surfer = await surfing(door)
+            question = await surfer.hear()
+            assert question is not None
+            await surfer.say(reply(question))
+            (guest,) = await seating
+            surfer.writer.transport.pause_reading()  # type: ignore[attr-defined]
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await lines[0].send(b"x" * 50_000_000)
+            since = time.monotonic()
+            await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
+            assert time.monotonic() - since < LIMITS.goodbye + 0.5
+            surfer.hang_up()
+
+    run(host())
+
+
+def test_a_hundred_matches_with_bad_clients_leave_nothing_behind() -> None:
+    quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
+
+    async def host() -> int:
+        ejected = 0
+        for number in range(100):
+            played, _ = await meet(bad_from(1 + number % 3, BAD[number % len(BAD)][0]), limits=quick)
+            ejected += len(played.result.ejected)
+            assert 0 not in {one.seat for one in played.result.ejected}
+        return ejected
+
+    assert run(host()) >= 95  # `run` looks for what is left
+
+
+# The others, before they have a seat
+
+
+async def asks_with_a_long_header(client: Client) -> None:
+    await client.say(b"GET / HTTP/1.1\r\nCookie: " + b"x" * 100_000 + b"\r\n\r\n")
+    with suppress(ConnectionError):
+        await client.reader.read()
+
+
+async def asks_for_a_page_and_goes_on_talking(client: Client) -> None:
+    await client.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + bytes(range(256)))
+    with suppress(ConnectionError):
+        await client.reader.read()
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        connects_and_is_silent,
+        asks_for_a_page,
+        asks_for_half_a_page,
+        asks_for_a_page_and_goes_on_talking,
+        asks_with_a_long_header,
+        speaks_tls,
+        goes_at_once,
+        resets_at_once,
+        closes_its_half,
+        sends_without_end,
+        guesses_the_nonce,
+    ],
+    ids=called,
+)
+def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
+    async def host() -> Played:
+        with listen_websocket("0") as door:
+            first = asyncio.create_task(stranger(door, behave))
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            await asyncio.sleep(0.02)
+            second = asyncio.create_task(visit(door, honest()))
+            (guest,) = await seating
+            played = await match_with(guest)
+            await asyncio.gather(first, second)
+            return played
+
+    assert run(host()) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://example.org"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1"}, 403),
+        ({"Upgrade": "h2c"}, 426),
+        ({"Sec-WebSocket-Version": "12"}, 400),
+    ],
+    ids=str,
+)
+def test_a_request_that_is_not_for_a_player_is_refused(headers: dict[str, str], status: int) -> None:
+    async def host() -> int | None:
+        with listen_websocket("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
+            surfer, response = await shaken_with(door, headers)
+            surfer.hang_up()
+            (guest,) = await seating
+            await guest.remote.close(None)
+            return response
+
+    assert run(host()) == status
+
+
+async def shaken_with(door: Door, headers: dict[str, str]) -> tuple[Client, int | None]:
+    """A client with some headers of its own, and the status that it gets."""
+    lines = {
+        "Host": door.address,
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        "Sec-WebSocket-Version": "13",
+        **headers,
+    }
+    client = Client(*await asyncio.open_connection(door.host, door.port))
+    text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    await client.say(f"GET / HTTP/1.1\r\n{text}\r\n".encode())
+    answer = await client.reader.readline()
+    return client, int(answer.split()[1]) if answer else None
+
+
+def test_no_compression_is_agreed_on() -> None:
+    async def host() -> str | None:
+        with listen_websocket("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
+            surfer, response = await shaken(door, **{"Sec-WebSocket-Extensions": "permessage-deflate"})
+            surfer.hang_up()
+            (guest,) = await seating
+            await guest.remote.close(None)
+            assert response is not None
+            return response.headers.get("Sec-WebSocket-Extensions")
+
+    assert run(host()) is None
+
+
+# The player's side
+
+
+@pytest.mark.parametrize("uri", ["http://host:1", "ws://host", "ws://", "ws://[::1:4000", "ws://a:b", "ws://u:p@h:1:2"])
+def test_what_is_no_websocket_is_refused(uri: str) -> None:
+    with pytest.raises(BadRequest):
+        place_of(uri)
+
+
+def test_a_host_that_speaks_no_websocket_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        uri = f"ws://127.0.0.1:{server.getsockname()[1]}"
+        thread = threading.Thread(target=lambda: server.accept()[0].close())
+        thread.start()
+        with pytest.raises(BadRequest, match="there is no WebSocket at"):
+            dial_websocket(uri, wait=1.0, patience=1.0).__enter__()
+        thread.join()
+
+
+def lost_over_websocket(says: Callable[[Any], Awaitable[None]], *, patience: float) -> list[bytes]:
+    """What a player hears from a host of websockets' own kind."""
+    from websockets.asyncio.server import serve as serve_websocket
+
+    ready, done, ports = threading.Event(), threading.Event(), []
+
+    async def main() -> None:
+        async with serve_websocket(says, "127.0.0.1", 0, close_timeout=0.1) as server:
+            ports.append(next(iter(server.sockets)).getsockname()[1])
+            ready.set()
+            await asyncio.to_thread(done.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    ready.wait()
+    try:
+        with dial_websocket(f"ws://127.0.0.1:{ports[0]}", wait=1.0, patience=patience) as (messages, _):
+            return list(messages)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_messages_come_until_the_host_hangs_up() -> None:
+    async def says(line: Any) -> None:
+        await line.send("a")
+        await line.send(["b", "c"])
+
+    assert lost_over_websocket(says, patience=5.0) == [b"a", b"bc"]
+
+
+def test_a_host_that_falls_silent_is_given_up() -> None:
+    async def says(line: Any) -> None:
+        await line.send("a")
+        await line.wait_closed()
+
+    with pytest.raises(Lost, match=r"no message came for 0.1 s"):
+        lost_over_websocket(says, patience=0.1)
+
+
+def test_a_host_that_sends_too_much_is_given_up() -> None:
+    async def says(line: Any) -> None:
+        await line.send("x" * 2_000_000)
+        await line.wait_closed()
+
+    with pytest.raises(Lost, match="1009"):
+        lost_over_websocket(says, patience=5.0)
+
+
+def test_a_host_that_breaks_off_is_given_up() -> None:
+    async def says(line: Any) -> None:
+        line.transport.abort()
+
+    with pytest.raises(Lost):
+        lost_over_websocket(says, patience=5.0)

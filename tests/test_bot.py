@@ -1,0 +1,334 @@
+"""Be a bot: a program that keeps its line to the referee to itself, and ends as it should."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from fairplay import Ejected, Fault, Moment, Start, TakeTurn, play
+from fairplay.bot import run
+from fairplay.games import title
+from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
+from fairplay.players import wire
+from fairplay.players.address import open_player
+from fairplay.referee.local import Local
+from tests.architecture.test_import import loaded_by
+from tests.examples.programs import AnyGame, dealt, key_of, played
+
+GAME = Fish(rows=3, columns=3)
+VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
+A_PLAYER = Path(__file__).parents[1] / "examples" / "a_player.py"
+
+HELLO = wire.hello(GAME, match_id="m", nonce="n-1", limit=5.0)
+START = wire.question(Start(0, ("ann", "bob"), VIEW), GAME, match_id="m", turn=0, nonce="n-2", limit=5.0)
+TURN = wire.question(TakeTurn(VIEW), GAME, match_id="m", turn=1, nonce="n-3", limit=5.0)
+GOODBYE = wire.goodbye("m", Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2"))
+
+GREETED = b'{"nonce":"n-1","answer":null}\n'
+FIRST = b'{"nonce":"n-3","answer":{"type":"place","at":[0,0]}}\n'  # what `first` below answers
+
+FIRST_ACTION = """
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    return next(Fish().actions(view))
+"""
+CLASS = f"""{FIRST_ACTION}
+class Player:
+    def __init__(self):
+        self.heard = []
+
+    def start(self, seat, names, view):
+        self.heard.append(names[seat])
+
+    def take_turn(self, view):
+        assert self.heard == ["bot"]
+        return take_turn(view)
+
+    def end(self, result):
+        self.heard.append(result.ranking)
+"""
+
+
+def bot(source: str, player: str = "take_turn") -> list[str]:
+    """The command of a bot that was written with the kit."""
+    return [sys.executable, "-c", f"{dedent(source)}\nfrom fairplay.bot import run\nrun({player})"]
+
+
+def in_file(directory: Path, source: str) -> list[str]:
+    """The command that runs the player in a file."""
+    path = directory / "my_bot.py"
+    path.write_text(dedent(source))
+    return on(str(path))
+
+
+def on(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fairplay.bot", *arguments]
+
+
+def said(command: list[str], *lines: bytes, code: int = 0, **options: Any) -> tuple[bytes, str]:
+    """What a bot says on stdout and on stderr when it hears these lines and then nothing more."""
+    done = subprocess.run(command, input=b"".join(lines), capture_output=True, check=False, timeout=60, **options)
+    assert done.returncode == code, done
+    return done.stdout, done.stderr.decode()
+
+
+def complaint(err: str) -> str:
+    """The one line on stderr."""
+    assert err.startswith("fairplay.bot: ")
+    assert err.endswith("\n")
+    line = err.removeprefix("fairplay.bot: ").removesuffix("\n")
+    assert line.isprintable()
+    return line
+
+
+# Players of all kinds.
+
+
+@pytest.mark.parametrize("player", ["take_turn", "Player", "Player()"])
+def test_a_player_may_be_a_function_a_class_or_an_object(player: str) -> None:
+    done = played(dealt(GAME, ["bot", "greedy"], "1"), [bot(CLASS, player), "greedy"])
+
+    assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
+
+
+@pytest.mark.parametrize("source", [FIRST_ACTION, CLASS, A_PLAYER.read_text()])
+def test_a_file_that_knows_nothing_of_the_protocol_plays_a_whole_match(source: str, tmp_path: Path) -> None:
+    done = played(dealt(Fish(), ["greedy", "bot"], "1"), ["greedy", in_file(tmp_path, source)])
+
+    assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
+
+
+def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "several.py").write_text(FIRST_ACTION)
+
+    out, err = said(on("py:several:take_turn"), HELLO, TURN, cwd=tmp_path)
+
+    assert (out, err) == (GREETED + FIRST, "")
+
+
+@pytest.mark.parametrize(
+    ("game", "house"),
+    [
+        (Fish(rows=4, columns=4), ("random",) * 2),
+        (Tsuro(size=5), ("random", "survivor", "random")),
+        (Q(), ("dag",) * 2),
+    ],
+)
+def test_a_house_player_plays_in_a_process_of_its_own_as_it_does_in_ours(game: AnyGame, house: tuple[str, ...]) -> None:
+    match = dealt(game, house, "7")
+    strategies = [open_player(name, title(game.name), key_of(match, seat)) for seat, name in enumerate(house)]
+
+    done = played(match, [on(house[0], "--key", key_of(match, 0).hex()), *house[1:]])
+
+    assert (done.code, done.err) == (0, "")
+    assert done.match == play(match, [Local(strategy, game) for strategy in strategies])
+
+
+def test_a_house_player_without_a_key_draws_one() -> None:
+    answers = {said(on("random"), HELLO, TURN)[0] for _ in range(5)}
+
+    assert len(answers) > 1
+
+
+def test_a_bot_may_ask_for_a_name() -> None:
+    out, _ = said(bot(FIRST_ACTION, "take_turn, name='ann'"), HELLO)
+
+    assert out == b'{"nonce":"n-1","answer":{"name":"ann"}}\n'
+
+
+def test_what_the_other_end_could_not_take_is_refused_before_anything_is_said() -> None:
+    with pytest.raises(TypeError, match=r"no method take_turn\(view\)"):
+        run(3)  # type: ignore[arg-type]
+    for name in ("", "x" * 65):
+        with pytest.raises(ValueError, match="1 to 64 characters"):
+            run(print, name=name)
+
+
+# The line is the referee's alone.
+
+
+def test_whatever_is_printed_goes_to_stderr(tmp_path: Path) -> None:
+    source = FIRST_ACTION + dedent("""
+        import os, subprocess, sys
+        print("loading")
+        first = take_turn
+        def take_turn(view):
+            print("thinking")
+            sys.__stdout__.write("hidden\\n")
+            os.write(1, b"raw\\n")
+            subprocess.run(["echo", "child"])
+            return first(view)
+    """)
+
+    for command in (in_file(tmp_path, source), bot(source)):
+        out, err = said(command, HELLO, TURN, env={**os.environ, "PYTHONUNBUFFERED": ""})
+
+        assert out == GREETED + FIRST
+        assert sorted(err.split()) == ["child", "hidden", "loading", "raw", "thinking"]
+
+
+def test_what_is_printed_is_not_lost_when_the_program_is_cut_off(tmp_path: Path) -> None:
+    source = "import os\ndef take_turn(view): print('last words'); os._exit(7)"
+
+    _, err = said(in_file(tmp_path, source), HELLO, TURN, code=7, env={**os.environ, "PYTHONUNBUFFERED": ""})
+
+    assert err == "last words\n"
+
+
+def test_nobody_else_reads_what_the_referee_says(tmp_path: Path) -> None:
+    source = FIRST_ACTION + dedent("""
+        import subprocess, sys
+        assert subprocess.run(["cat"], capture_output=True).stdout == b""
+        assert sys.stdin.read() == ""
+    """)
+    turns = 1000  # more than fits into any buffer
+
+    out, err = said(in_file(tmp_path, source), HELLO, TURN * turns)
+
+    assert (out, err) == (GREETED + FIRST * turns, "")
+
+
+def test_a_file_that_is_a_bot_already_may_be_run_as_a_file_too(tmp_path: Path) -> None:
+    source = f"{FIRST_ACTION}\nfrom fairplay.bot import run\nrun(take_turn)\n"
+
+    assert said(in_file(tmp_path, source), HELLO, TURN) == (GREETED + FIRST, "")
+
+
+# How it ends.
+
+
+@pytest.mark.parametrize("lines", [[], [HELLO], [HELLO, START], [HELLO, TURN[:50]], [HELLO[:-1]]])
+def test_it_ends_quietly_when_the_other_end_hangs_up(lines: list[bytes]) -> None:
+    _, err = said(bot(FIRST_ACTION), *lines)
+
+    assert err == ""
+
+
+def test_it_ends_quietly_when_nobody_hears_its_replies() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = subprocess.run(bot(FIRST_ACTION), input=HELLO, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_it_says_why_it_was_ejected() -> None:
+    out, err = said(bot(FIRST_ACTION), HELLO, GOODBYE, TURN)
+
+    assert out == GREETED
+    assert complaint(err) == "out of the match: illegal: rule 3.2: there is no tile at [9, 9]"
+
+
+def test_the_program_goes_on_after_the_match() -> None:
+    command = bot(FIRST_ACTION)
+
+    _, err = said([*command[:2], f"{command[2]}; print('learned')"], HELLO, TURN)
+
+    assert err == "learned\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "raised"),
+    [
+        ("start", "ValueError('no idea')"),
+        ("take_turn", "ValueError('no idea')"),
+        ("take_turn", "BrokenPipeError('no idea')"),
+        ("take_turn", "BadRequest('no idea')"),
+    ],
+)
+def test_what_the_player_raises_ends_the_program_with_a_traceback(method: str, raised: str, tmp_path: Path) -> None:
+    source = f"""
+        from fairplay import BadRequest
+        class Player:
+            def take_turn(self, view): pass
+            def {method}(self, *arguments): raise {raised}
+    """
+    for command in (in_file(tmp_path, source), bot(source, "Player")):
+        out, err = said(command, HELLO, START, TURN, code=1)
+
+        assert out.count(b"\n") == {"start": 1, "take_turn": 2}[method]
+        assert err.startswith("Traceback (most recent call last):\n")
+        assert err.endswith("no idea\n")
+        assert "another exception occurred" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"junk\n", "what came is no message of the protocol: JSON is malformed: invalid character (byte 0)"),
+        (b"\n", "what came is no message of the protocol: "),
+        (b"{}\n", "what came is no message of the protocol: Object missing required field `type`"),
+        (b'{"type":"chat"}\n', "what came is no message of the protocol: Invalid value 'chat'"),
+        (b'{"type":"take_turn","nonce":"n"}\n', "what came is no message of the protocol: Object missing required"),
+        (b"\xff\n", "what came is no message of the protocol: "),
+        (HELLO.replace(b'"protocol":1', b'"protocol":2'), "they speak version 2 of the protocol, and we 1"),
+        (HELLO.replace(b'"fish"', b'"chess"', 1), "there is no game 'chess'"),
+        (HELLO.replace(b'"rows":3', b'"rows":"\\u001b[2J"'), "fish cannot be played with rows=�[2J"),
+        (TURN.replace(b'"board":[[', b'"board":[[9'), "not a position of Fish: "),
+    ],
+)
+def test_what_is_no_message_gets_one_line_and_exit_code_2(line: bytes, why: str) -> None:
+    out, err = said(bot(FIRST_ACTION), HELLO, line, TURN, code=2)
+
+    assert out == GREETED
+    assert complaint(err).startswith(why)
+
+
+def test_whoever_does_not_say_hello_is_not_played_with() -> None:
+    out, err = said(bot(FIRST_ACTION), TURN, code=2)
+
+    assert (out, complaint(err)) == (b"", "they did not say hello, but TakeTurn")
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("", "my_bot.py defines no player: neither a class Player nor a function take_turn"),
+        ("import sys\nsys.exit(0)", "my_bot.py cannot be loaded: SystemExit: "),
+        ("raise RuntimeError('one\\ntwo')", "my_bot.py cannot be loaded: RuntimeError: one�two (my_bot.py, line 1)"),
+    ],
+)
+def test_a_file_without_a_player_gets_one_line_and_exit_code_2(source: str, why: str, tmp_path: Path) -> None:
+    out, err = said(in_file(tmp_path, source), HELLO, code=2)
+
+    assert out == b""
+    assert why in complaint(err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["a", "b"],
+        ["--key", "00" * 32],
+        ["a", "--key", "00"],
+        ["a", "--key", "zz" * 32],
+        ["a", "b", "c"],
+    ],
+)
+def test_what_names_no_player_is_refused_with_how_to_write_it(arguments: list[str]) -> None:
+    out, err = said(on(*arguments), code=2)
+
+    assert out == b""
+    assert complaint(err) == "write python -m fairplay.bot PLAYER, or PLAYER --key and 64 hex digits"
+
+
+# Starting.
+
+
+def test_a_bot_loads_nothing_that_it_does_not_need() -> None:
+    loaded = loaded_by("import fairplay.bot")
+
+    assert "fairplay.players.serve" in loaded
+    assert {"argparse", "asyncio", "click", "rich", "sqlite3", "subprocess"} & loaded == set()
+    assert {module for module in loaded if module.startswith("fairplay.games.")} == set()

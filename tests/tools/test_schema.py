@@ -1,0 +1,190 @@
+"""Hold the schema of the protocol against the code, and real matches against the schema."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay import Ejected, End, Fault, Moment, Receipt, Result
+from fairplay.games import GAMES, title
+from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
+from fairplay.players import wire
+from tests.examples.programs import AnyMatch, dealt, played
+from tools import schema
+
+SCHEMA: dict[str, Any] = json.loads(schema.PATH.read_text())
+SILENT = {"$schema", "$defs", "title", "description", "default", "discriminator"}  # they say nothing about values
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+}
+
+
+def fits(value: Any, rule: Any) -> bool:
+    """Does a value fit a schema? Only what this schema uses is known; whatever else there is raises KeyError."""
+    if isinstance(rule, bool):
+        return rule
+    return all(RULES[word](value, rule) for word in rule if word not in SILENT)
+
+
+def is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def has_fitting_fields(value: Any, rule: dict[str, Any]) -> bool:
+    known = rule.get("properties", {})
+    return all(fits(field, known.get(name, rule.get("additionalProperties", True))) for name, field in value.items())
+
+
+def has_fitting_items(value: Any, rule: dict[str, Any]) -> bool:
+    first = rule.get("prefixItems", [])
+    return all(map(fits, value, first)) and all(fits(item, rule.get("items", True)) for item in value[len(first) :])
+
+
+def target(ref: str) -> Any:
+    return SCHEMA["$defs"][ref.removeprefix("#/$defs/")]
+
+
+RULES: dict[str, Any] = {
+    "$ref": lambda value, rule: fits(value, target(rule["$ref"])),
+    "anyOf": lambda value, rule: any(fits(value, choice) for choice in rule["anyOf"]),
+    "enum": lambda value, rule: value in rule["enum"],
+    "type": lambda value, rule: is_of(value, rule["type"]),
+    "properties": lambda value, rule: isinstance(value, dict) and has_fitting_fields(value, rule),
+    "additionalProperties": lambda value, rule: isinstance(value, dict) and has_fitting_fields(value, rule),
+    "required": lambda value, rule: isinstance(value, dict) and value.keys() >= set(rule["required"]),
+    "items": lambda value, rule: isinstance(value, list) and has_fitting_items(value, rule),
+    "prefixItems": lambda value, rule: isinstance(value, list) and has_fitting_items(value, rule),
+    "uniqueItems": lambda value, rule: len(set(value)) == len(value),
+    "minItems": lambda value, rule: len(value) >= rule["minItems"],
+    "maxItems": lambda value, rule: len(value) <= rule["maxItems"],
+    "minLength": lambda value, rule: len(value) >= rule["minLength"],
+    "maxLength": lambda value, rule: len(value) <= rule["maxLength"],
+    "minimum": lambda value, rule: value >= rule["minimum"],
+    "maximum": lambda value, rule: value <= rule["maximum"],
+}
+
+
+def words(rule: Any) -> Iterator[str]:
+    """All the words of a schema that say something about values."""
+    if isinstance(rule, dict):
+        inner = [*rule.get("properties", {}).values(), *rule.get("$defs", {}).values(), *rule.get("prefixItems", [])]
+        inner += [*rule.get("anyOf", []), rule.get("items"), rule.get("additionalProperties")]
+        yield from (word for word in rule if word not in SILENT)
+        yield from (word for part in inner for word in words(part))
+
+
+def short(match: AnyMatch) -> AnyMatch:
+    """A match of Q that is soon over."""
+    return replace(match, state=replace(match.state, pile=match.state.pile[:20]))
+
+
+MATCHES = {
+    "fish": (dealt(Fish(rows=4, columns=4, holes=1), ["ann", "bob"], "1"), ["greedy", "random"]),
+    "tsuro": (dealt(Tsuro(size=5), ["ann", "bob", "cyd"], "1"), ["survivor", "random", "random"]),
+    "q": (short(dealt(Q(), ["ann", "bob"], "1")), ["dag", "dag"]),
+}
+
+
+def line(number: int, **changes: Any) -> dict[str, Any]:
+    """A line of a match of Fish, changed: 0 is a message, 1 a reply."""
+    view = {"seat": 0, "stage": "placing", "order": [0], "each": 4, "board": [[1, 0]], "players": []}
+    lines: list[dict[str, Any]] = [
+        {"type": "take_turn", "match": "m", "turn": 1, "nonce": "n", "limit": 5.0, "view": view},
+        {"nonce": "n", "answer": {"type": "place", "at": [0, 0]}},
+    ]
+    return lines[number] | changes
+
+
+def test_the_schema_is_up_to_date() -> None:
+    assert schema.PATH.read_text() == schema.text(), "run python -m tools.schema"
+    assert schema.schema() == SCHEMA
+
+
+def test_every_game_is_in_the_schema_with_its_actions() -> None:
+    assert schema.GAMES.keys() == GAMES.keys()
+    assert all(title(name).rules.action == parts.action for name, parts in schema.GAMES.items())
+
+
+def test_every_word_of_the_schema_is_known_here_and_every_reference_leads_somewhere() -> None:
+    assert set(words(SCHEMA)) == set(RULES)
+    assert all(target(ref) for ref in schema.PATH.read_text().split('"') if ref.startswith("#/$defs/"))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_lines_of_a_match_fit_the_schema(name: str) -> None:
+    match, house = MATCHES[name]
+    bot = [sys.executable, "-m", "fairplay.bot", house[0]]
+
+    done = played(match, [bot, *house[1:]])
+
+    kinds = set()
+    asked: dict[str, Any] = {}
+    for by_referee, text in done.said:
+        said = json.loads(text)
+        assert fits(said, SCHEMA)
+        assert fits(said, target("message" if by_referee else "reply"))
+        if by_referee:
+            asked = said
+            kinds.add(said["type"])
+            assert "view" not in said or fits(said["view"], target(f"{name}.view"))
+            assert "news" not in said or fits(said["news"], target(f"{name}.news"))
+        else:
+            assert fits(said["answer"], target(f"{name}.action") if asked["type"] == "take_turn" else {"type": "null"})
+    assert done.match.result.ejected == ()
+    assert kinds == {"hello", "start", "take_turn", "end", *(["tell"] if name == "q" else [])}
+
+
+def test_what_is_said_of_the_ejected_fits_the_schema() -> None:
+    ejected = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+    result = Result((frozenset({0}),), (ejected,), "00", Receipt(3, "ff"))
+    end = wire.question(End(result), Fish(), match_id="m", turn=3, nonce="n", limit=5.0)
+
+    for text in (wire.goodbye("m", ejected), end):
+        assert fits(json.loads(text), target("message"))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_examples_below_are_wrong_by_their_changes_alone(number: int) -> None:
+    assert fits(line(number), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("number", "changes"),
+    [
+        (0, {"type": "chat"}),
+        (0, {"nonce": 3}),
+        (0, {"turn": True}),
+        (0, {"turn": 1.5}),
+        (0, {"limit": "5"}),
+        (0, {"view": None}),
+        (0, {"view": {**line(0)["view"], "stage": "over"}}),
+        (0, {"view": {**line(0)["view"], "board": [[6]]}}),
+        (0, {"view": {**line(0)["view"], "board": []}}),
+        (0, {"view": {**line(0)["view"], "more": 1}}),
+        (1, {"nonce": "n" * 65}),
+        (1, {"more": 1}),
+        (1, {"answer": {}}),
+        (1, {"answer": {"name": ""}}),
+        (1, {"answer": {"name": "ann", "age": 7}}),
+        (1, {"answer": {"type": "jump"}}),
+        (1, {"answer": {"type": "place", "at": [0]}}),
+        (1, {"answer": {"type": "place", "at": [0, 0, 0]}}),
+        (1, {"answer": {"type": "place", "at": [0, "0"]}}),
+        (1, {"answer": {"type": "place", "at": [0, 2**31]}}),
+        (1, {"answer": {"type": "lay", "tile": 35, "degrees": 0}}),
+        (1, {"answer": {"type": "lay", "tile": 0, "degrees": 45}}),
+    ],
+)
+def test_the_meter_turns_red(number: int, changes: dict[str, Any]) -> None:
+    assert not fits(line(number, **changes), SCHEMA)

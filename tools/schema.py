@@ -1,0 +1,96 @@
+"""Write the JSON Schema of the protocol into docs/, from the types that speak it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from fairplay.games.fish import sheet as fish
+from fairplay.games.fish.actions import Action as FishAction
+from fairplay.games.q import sheet as q
+from fairplay.games.q.actions import Action as QAction
+from fairplay.games.q.actions import Tile
+from fairplay.games.tsuro import sheet as tsuro
+from fairplay.games.tsuro.actions import Action as TsuroAction
+from fairplay.players import wire
+
+PATH = Path(__file__).parent.parent / "docs" / "protocol.schema.json"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+class Parts(NamedTuple):
+    """What differs from game to game: the types of its actions, of what a seat sees, and of its news if it has any."""
+
+    action: Any
+    view: Any
+    news: Any = None
+
+
+GAMES = {
+    "fish": Parts(FishAction, fish.Sheet),
+    "tsuro": Parts(TsuroAction, tsuro.ViewSheet),
+    "q": Parts(QAction, q.ViewSheet, tuple[Tile, ...]),
+}
+
+
+def main() -> None:
+    """Write it anew."""
+    PATH.write_text(text(), encoding="utf-8")
+
+
+def text() -> str:
+    """The schema as it stands in its file: what holds nothing but plain values is on one line."""
+    spread = json.dumps(schema(), indent=2)
+    return re.sub(r"[\[{][^\]\[{}]*[\]}]", lambda found: re.sub(r"\n *", " ", found[0]), spread) + "\n"
+
+
+def schema() -> Schema:
+    """A line of the protocol is a message or a reply; whatever else there is has a name under $defs."""
+    (message, reply, named), parts = msgspec.json.schema_components(
+        (wire.Line, wire.Reply, wire.Named), ref_template="#/$defs/{name}"
+    )
+    games = definitions()
+    defs: Schema = {"message": message, "reply": reply, **parts, **games}
+    for kind, field, choices in (
+        ("Start", "view", named_like(".view", games)),
+        ("TakeTurn", "view", named_like(".view", games)),
+        ("Tell", "news", named_like(".news", games)),
+        ("Reply", "answer", [{"type": "null"}, named, *named_like(".action", games)]),
+    ):
+        defs[kind]["properties"][field] = {"anyOf": choices}
+    return {
+        "$schema": DIALECT,
+        "title": "fairplay's protocol",
+        "description": f"A line in version {wire.PROTOCOL} of the protocol, which docs/protocol.md describes.",
+        "anyOf": [ref("message"), ref("reply")],
+        "$defs": defs,
+    }
+
+
+def definitions() -> Schema:
+    """The parts of all games, such as fish.action, and what these are made of, such as fish.Move."""
+    found: Schema = {}
+    for game, parts in GAMES.items():
+        given = {name: part for name, part in parts._asdict().items() if part is not None}
+        schemas, pieces = msgspec.json.schema_components(given.values(), ref_template=f"#/$defs/{game}.{{name}}")
+        found |= {f"{game}.{name}": part for name, part in zip(given, schemas, strict=True)}
+        found |= {f"{game}.{name}": piece for name, piece in pieces.items()}
+    return found
+
+
+def named_like(ending: str, defs: Schema) -> list[Schema]:
+    """References to all definitions whose names end like this."""
+    return [ref(name) for name in defs if name.endswith(ending)]
+
+
+def ref(name: str) -> Schema:
+    """A reference to a definition."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+if __name__ == "__main__":
+    main()
