@@ -45,11 +45,12 @@ class Connection(Line):
     def close(self) -> None:
         """Hang up."""
         self.connection.close()
+        self.reading = self.writing = -1  # the number may be somebody else's from now on
 
     def reset(self) -> None:
         """Hang up as if the cable had been cut."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
+        self.close()
 
 
 class WebSocket(Connection):

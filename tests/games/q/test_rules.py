@@ -239,7 +239,7 @@ def test_a_draft_is_not_on_the_map() -> None:
 
 
 def test_an_old_map_does_not_change_when_play_goes_on() -> None:
-    frontier, edge = dict(START.map.frontier), list(START.map.edge)
+    frontier, edge = dict(START.map.frontier), tuple(START.map.edge)
 
     after = then(START, one("red circle", (0, 1)))
 

@@ -253,7 +253,7 @@ def test_looking_at_a_map_leaves_it_as_it_was() -> None:
             player.make("", KEY)(view)
 
         assert snapshot(view.map) == before
-        assert view.map.edge == sorted(view.map.frontier)
+        assert list(view.map.edge) == sorted(view.map.frontier)
 
 
 def snapshot(shown: Map) -> Any:

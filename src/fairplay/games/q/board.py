@@ -1,12 +1,14 @@
 """Keep the map of Q with its frontier: for every free place beside a tile, the kinds that fit there.
 
 A cell is a position as one number, so that neighbours are a step away and cells are in the order of rows and columns.
-A map is never changed once it is shared; to extend it copies two dictionaries and a list, and updates at most five
-places of the frontier for each tile.
+A map cannot be changed; to extend it copies two dictionaries and a list, and updates at most five places of the
+frontier for each tile.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from fairplay.games.q.pieces import BETWEEN, COLOURS, NONE, SHAPES, Position, colour_of, shape_of
 
@@ -37,10 +39,21 @@ class Map:
 
     __slots__ = ("edge", "frontier", "tiles")
 
-    def __init__(self, tiles: dict[int, int], frontier: dict[int, int], edge: list[int]) -> None:
-        self.tiles = tiles  # the kind on each cell
-        self.frontier = frontier  # for each free cell beside a tile, the mask of the kinds that fit
-        self.edge = edge  # the same cells in ascending order
+    tiles: MappingProxyType[int, int]  # the kind on each cell
+    frontier: MappingProxyType[int, int]  # for each free cell beside a tile, the mask of the kinds that fit
+    edge: Sequence[int]  # the same cells in ascending order
+
+    def __init__(self, tiles: Mapping[int, int], frontier: Mapping[int, int], edge: Sequence[int]) -> None:
+        fix = object.__setattr__
+        fix(self, "tiles", MappingProxyType(tiles))
+        fix(self, "frontier", MappingProxyType(frontier))
+        fix(self, "edge", tuple(edge))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a map cannot be changed, so neither can its {name}")
+
+    def __reduce__(self) -> Any:
+        return Map, (dict(self.tiles), dict(self.frontier), self.edge)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Map) and self.tiles == other.tiles
@@ -50,28 +63,38 @@ class Map:
 
     def with_tiles(self, placed: Iterable[tuple[int, int]]) -> "Map":
         """The map with these tiles on it, each a cell and a kind."""
-        extended = Map(self.tiles.copy(), self.frontier.copy(), self.edge.copy())
+        extended = Growing(self)
         for cell, kind in placed:
-            put(extended, cell, kind)
-        return extended
+            extended.put(cell, kind)
+        return Map(extended.tiles, extended.frontier, extended.edge)
+
+
+class Growing:
+    """A copy of a map that nobody else has, to put tiles on."""
+
+    __slots__ = ("edge", "frontier", "tiles")
+
+    def __init__(self, shown: Map) -> None:
+        self.tiles = shown.tiles.copy()  # which is much quicker than dict()
+        self.frontier = shown.frontier.copy()
+        self.edge = list(shown.edge)
+
+    def put(self, cell: int, kind: int) -> None:
+        """Put a tile there, and bring the frontier up to date."""
+        tiles, frontier, edge = self.tiles, self.frontier, self.edge
+        tiles[cell] = kind
+        if frontier.pop(cell, None) is not None:
+            del edge[bisect_left(edge, cell)]
+        for near in (cell - COLUMN, cell - ROW, cell + ROW, cell + COLUMN):
+            if near not in tiles:
+                if near not in frontier:
+                    insort(edge, near)
+                frontier[near] = fitting(tiles, near)
 
 
 def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
     """A map from positions and kinds; it need not be one that can come up in play."""
-    return Map({}, {}, []).with_tiles((cell_at(position), kind) for position, kind in tiles)
-
-
-def put(onto: Map, cell: int, kind: int) -> None:
-    """Put a tile on a map that nobody shares yet, and bring its frontier up to date."""
-    tiles, frontier, edge = onto.tiles, onto.frontier, onto.edge
-    tiles[cell] = kind
-    if frontier.pop(cell, None) is not None:
-        del edge[bisect_left(edge, cell)]
-    for near in (cell - COLUMN, cell - ROW, cell + ROW, cell + COLUMN):
-        if near not in tiles:
-            if near not in frontier:
-                insort(edge, near)
-            frontier[near] = fitting(tiles, near)
+    return Map({}, {}, ()).with_tiles((cell_at(position), kind) for position, kind in tiles)
 
 
 class Overlay:

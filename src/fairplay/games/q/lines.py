@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from math import inf
 
@@ -132,7 +132,7 @@ def could_be_q(length: int, traits: int) -> bool:
     return (traits % (1 << Q_LENGTH)).bit_count() == length or (traits >> Q_LENGTH).bit_count() == length
 
 
-def beside(tiles: dict[int, int], cell: int, step: int) -> tuple[int, int]:
+def beside(tiles: Mapping[int, int], cell: int, step: int) -> tuple[int, int]:
     """How many tiles lie beside a cell in one direction without a gap, and their traits."""
     length = traits = 0
     while (cell := cell + step) in tiles:

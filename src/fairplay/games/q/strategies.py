@@ -5,19 +5,20 @@ from hashlib import sha256
 
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
-from fairplay.games.q.board import COLUMN, ROW, Map, Overlay, fitting, position_of, put
+from fairplay.games.q.board import COLUMN, ROW, Growing, Map, Overlay, fitting, position_of
 from fairplay.games.q.draft import Draft, draft_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
 from fairplay.games.q.search import best_draft
 from fairplay.games.q.state import View
 
 Layer = Strategy[View, Action]
-Step = Callable[[Map, Iterable[int]], tuple[int, int] | None]  # from map and hand to a cell and a kind; None: none fits
+# From a map and a hand to a cell and a kind; None: none fits.
+Step = Callable[[Map | Growing, Iterable[int]], tuple[int, int] | None]
 
 TRIES = 16  # to hit a place where a tile fits; they use up most of the 256 bits of a lot, but not all
 
 
-def first_fit(shown: Map, hand: Iterable[int]) -> tuple[int, int] | None:
+def first_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] | None:
     """The smallest tile that fits anywhere, on its smallest place: a step of dag."""
     frontier = shown.frontier
     for kind in sorted(hand):
@@ -28,7 +29,7 @@ def first_fit(shown: Map, hand: Iterable[int]) -> tuple[int, int] | None:
     return None
 
 
-def tightest_fit(shown: Map, hand: Iterable[int]) -> tuple[int, int] | None:
+def tightest_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] | None:
     """The smallest tile that fits anywhere, on the smallest of the places with most neighbours: a step of ldasg."""
     frontier, tiles = shown.frontier, shown.tiles
     for kind in sorted(set(hand)):
@@ -53,7 +54,7 @@ def iterated(step: Step) -> Layer:
         if found is None:
             return otherwise(view)
         placed: list[Placement] = []
-        hand, extended = list(view.hand), view.map.with_tiles(())
+        hand, extended = list(view.hand), Growing(view.map)
         rows, columns = set(), set()
         while found is not None:
             cell, kind = found
@@ -63,7 +64,7 @@ def iterated(step: Step) -> Layer:
             if len(rows) > 1 and len(columns) > 1:
                 break
             placed.append(Placement(NAMES[kind], at))
-            put(extended, cell, kind)
+            extended.put(cell, kind)
             hand.remove(kind)
             found = step(extended, hand)
         return Place(tuple(placed))
