@@ -184,7 +184,7 @@ def oddity(line: bytes) -> str | None:
         text = line.decode()
     except UnicodeDecodeError:
         return "not UTF-8"
-    if text.count("[") + text.count("{") > MOST_DEPTH and depth(text) > MOST_DEPTH:
+    if text.count("[") + text.count("{") > MOST_DEPTH and is_too_deep(text):
         return f"nested more than {MOST_DEPTH} deep"
     try:
         value = json.loads(
@@ -200,16 +200,17 @@ def oddity(line: bytes) -> str | None:
     return None
 
 
-def depth(text: str) -> int:
-    """How deep a text nests, as far as brackets tell; those in strings do not count."""
-    deepest = level = 0
+def is_too_deep(text: str) -> bool:
+    """Does a text nest too deep, as far as brackets tell? Those in strings do not count."""
+    level = 0
     for sign in STRINGS.sub("", text):
         if sign in "[{":
             level += 1
-            deepest = max(deepest, level)
+            if level > MOST_DEPTH:
+                return True
         elif sign in "]}":
             level -= 1
-    return deepest
+    return False
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -222,7 +223,7 @@ def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def short(digits: str) -> int:
     """A number, unless it is huge."""
-    if len(digits) > MOST_DIGITS + 1:
+    if len(digits.lstrip("-")) > MOST_DIGITS:
         raise Odd(f"a number of more than {MOST_DIGITS} digits")
     return int(digits)
 
