@@ -1,6 +1,8 @@
 """Write the transcript in docs/protocol.md anew, from a match with an example bot."""
 
+import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 from fairplay.games.fish import Fish
@@ -10,7 +12,7 @@ from tests.examples.programs import dealt, played
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "protocol.md"
 BEGIN, END = "<!-- transcript -->\n", "<!-- end of transcript -->\n"
-PREFIX = b"5d0c8f1e2a7b9634"  # of all nonces on the page; those of a match are drawn
+NONCE = re.compile(rb"([0-9]+)-[0-9a-f]{16}")
 
 
 def main() -> None:
@@ -32,9 +34,13 @@ def transcript() -> str:
     bot = [sys.executable, str(ROOT / "examples" / "bots" / "fish_plain.py")]
     match = dealt(Fish(rows=3, columns=3), ["plain", "greedy"], "4")
     done = played(match, [bot, "greedy"], match_id="m1", limits=Limits())
-    drawn = done.said[0].text.partition(b'"nonce":"')[2].partition(b"-")[0]
-    lines = [("referee" if by_referee else "bot    ", text.replace(drawn, PREFIX)) for by_referee, text in done.said]
+    lines = [("referee" if by_referee else "bot    ", NONCE.sub(settled, text)) for by_referee, text in done.said]
     return "".join(f"{who} {text.decode()}\n" for who, text in lines)
+
+
+def settled(nonce: re.Match[bytes]) -> bytes:
+    """A nonce for the page: those of a match are drawn, and this one is always the same."""
+    return nonce[1] + b"-" + sha256(nonce[1]).hexdigest()[:16].encode()
 
 
 if __name__ == "__main__":
