@@ -244,7 +244,7 @@ def test_an_old_map_does_not_change_when_play_goes_on() -> None:
     after = then(START, one("red circle", (0, 1)))
 
     assert after.map != START.map
-    assert (START.map.frontier, START.map.edge, len(START.map.tiles)) == (frontier, edge, 1)
+    assert (dict(START.map.frontier), START.map.edge, len(START.map.tiles)) == (frontier, edge, 1)
 
 
 # 3 A turn: to exchange, and to pass.
