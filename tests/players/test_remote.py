@@ -49,6 +49,11 @@ def failed(answer: Answer) -> Failed:
     return answer
 
 
+def bare(answer: Answer) -> Answered:
+    assert isinstance(answer, Answered)
+    return Answered(answer.value, answer.took)
+
+
 OLD: Step = (0.0, answering(None, 0))  # a reply to the first question, once more
 
 
@@ -354,7 +359,7 @@ def test_an_answer_where_only_an_acknowledgement_is_due_is_malformed(message: Me
         Fault.MALFORMED,
         "answered where only an acknowledgement was due",
     )
-    assert bowed == Answered(None, 0.0)
+    assert bare(bowed) == Answered(None, 0.0)
 
 
 def test_what_is_said_is_not_said_twice() -> None:
@@ -444,7 +449,7 @@ def test_hello_asks_for_a_name() -> None:
     nameless = in_clockwork(lambda loop: greet(loop, None))
 
     assert isinstance(named, Answered) and named.value.name == "ann"
-    assert nameless == Answered(None, 0.0)
+    assert bare(nameless) == Answered(None, 0.0)
 
 
 def test_the_ejected_are_told_why_and_everybody_else_just_hears_nothing_more() -> None:
@@ -462,7 +467,19 @@ def test_the_ejected_are_told_why_and_everybody_else_just_hears_nothing_more() -
 
 
 def test_actions_of_the_game_are_what_is_answered() -> None:
-    assert asked(Scripted((0.0, answering({"type": "exchange"}))), TURN) == [Answered(Exchange(), 0.0)]
+    (answer,) = asked(Scripted((0.0, answering({"type": "exchange"}))), TURN)
+
+    assert bare(answer) == Answered(Exchange(), 0.0)
+
+
+def test_an_answer_can_say_more_of_itself_if_it_is_refused() -> None:
+    (answer,) = asked(Scripted((0.25, answering({"type": "exchange"}))), TURN)
+
+    assert isinstance(answer, Answered) and answer.evidence is not None
+    received, clocks = answer.evidence().splitlines()[:2]
+    assert received.startswith('received b\'{"nonce":"1-')
+    assert "bytes, SHA-256 " in received
+    assert clocks.startswith("limit 5.000 s, taken 0.250 s")
 
 
 # The bank.

@@ -1,5 +1,6 @@
 """List what is said to a player, and what is heard back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -42,6 +43,7 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
 
     value: Any
     took: float = 0.0  # seconds, by the channel's clock
+    evidence: Callable[[], str] | None = None  # tells what else is known, if the answer turns out to be refused
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):

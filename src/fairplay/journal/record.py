@@ -24,6 +24,13 @@ from fairplay.journal.verify import read_lawful
 REAL = Disk()
 
 
+def known_of(answer: Answer) -> str:
+    """What else is known of an answer for which somebody was ejected."""
+    if isinstance(answer, Failed):
+        return answer.evidence
+    return "" if answer.evidence is None else answer.evidence()
+
+
 class Journal:
     """A record in a directory: one file for each match, named by the match's id, private to whoever runs it.
 
@@ -154,7 +161,7 @@ class Journal:
             case Ejected(fault=fault):
                 shown = what_was_shown(self._game, message)
                 refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
-                evidence = answer.evidence if isinstance(answer, Failed) else ""
+                evidence = "" if answer is None else known_of(answer)
                 self._append(Entry(self._seq, now, took, event, shown, refused, evidence))
             case Ended(result):
                 self._append(Closing(self._seq, now, result))

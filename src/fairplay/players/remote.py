@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from hashlib import blake2b, sha256
 from typing import Any, Protocol, TypeVar
 
@@ -139,7 +140,8 @@ class Remote:
         answer = wire.read_answer(received, reply, decode)
         if isinstance(answer, Malformed):
             return self._failed(Fault.MALFORMED, not_due, timer, received, answer.why)
-        return Answered(answer, timer.taken)
+        took = timer.taken
+        return Answered(answer, took, partial(self._known, timer, took, received))
 
     async def _said_and_heard(self, text: bytes) -> bytes:
         """The line that comes after this one was sent."""
@@ -148,9 +150,14 @@ class Remote:
 
     def _failed(self, fault: Fault, why: str, timer: "Timer", received: bytes = b"", detail: str = "") -> Failed:
         """What went wrong, with all that is known about it for the record."""
-        parts = [detail, described(received) if received else "", timer.described(), self._line.evidence()]
-        self._broken = Failed(fault, why, timer.taken, "\n".join(part for part in parts if part))
+        took = timer.taken
+        self._broken = Failed(fault, why, took, self._known(timer, took, received, detail))
         return self._broken
+
+    def _known(self, timer: "Timer", took: float, received: bytes, detail: str = "") -> str:
+        """What was received, the clocks, and what is known of the other end."""
+        parts = [detail, described(received) if received else "", timer.described(took), self._line.evidence()]
+        return "\n".join(part for part in parts if part)
 
     def _next_nonce(self) -> str:
         self._questions += 1
@@ -200,11 +207,9 @@ class Timer:
                 task.cancel()
                 await asyncio.wait((task,))
 
-    def described(self) -> str:
+    def described(self, took: float) -> str:
         """The clocks, for the record."""
-        return (
-            f"limit {self._limit:.3f} s, taken {self.taken:.3f} s, credited for delays of the host {self._credit:.3f} s"
-        )
+        return f"limit {self._limit:.3f} s, taken {took:.3f} s, credited for delays of the host {self._credit:.3f} s"
 
 
 def described(received: bytes) -> str:
