@@ -233,9 +233,9 @@ class Gate:
             self._endings.append(time.perf_counter() - since)
 
     def _refuse(self, what: str, trouble: Trouble, trial: Trial) -> None:
-        ejected, evidence = trouble.ejected, getattr(trouble.answer, "evidence", "").splitlines()
+        ejected, answer = trouble.ejected, trouble.answer
         details = explained(trouble, trial, self._bot, colour=self._colour)
-        kind = (ejected.fault, ejected.why, *evidence[-1:])
+        kind = (ejected.fault, ejected.why, *(answer.evidence.splitlines()[-1:] if isinstance(answer, Failed) else ()))
         if kind in self._told:
             details = paragraph("when", *when(trouble, trial.match.names), "this was told above")
         self._told.add(kind)
@@ -371,7 +371,7 @@ def shortened(evidence: Sequence[str]) -> Sequence[str]:
 
 def advice(trouble: Trouble, bot: Bot) -> Iterator[str]:
     """What the author of the bot may have overlooked."""
-    why, evidence = trouble.ejected.why, getattr(trouble.answer, "evidence", "")
+    why, evidence = trouble.ejected.why, trouble.answer.evidence if isinstance(trouble.answer, Failed) else ""
     match trouble.ejected.fault, RECEIVED.search(evidence):
         case ((Fault.MALFORMED | Fault.FLOOD), re.Match() as received) if not received[1][1:].startswith("{"):
             yield f"something else than a reply came on stdout: {printable(received[1], 100)}; print to stderr instead"
