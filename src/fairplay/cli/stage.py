@@ -85,7 +85,7 @@ limit_option = click.option(
     default=f"{DEFAULT.move:g}",
     show_default=True,
     metavar="SECONDS",
-    help="For each answer of a player that is not in this process; or move=5,first=20,bank=60,increment=1,start=10.",
+    help="For each answer of a player elsewhere; or move=5,first=20,bank=60,increment=1,start=10,arrival=60.",
 )
 sandbox_option = click.option(
     "--sandbox",
