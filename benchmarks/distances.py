@@ -16,10 +16,10 @@ from typing import NamedTuple
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.players import wire
+from fairplay.players.door import Door, listen_tcp
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
-from fairplay.players.tcp import Door, listen_tcp
 
 ROUNDS = 15
 TURNS = 200  # in a round

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from fairplay.games.fish import sheet as fish
+from fairplay.games.fish import codec as fish
 from fairplay.games.fish.actions import Action as FishAction
-from fairplay.games.q import sheet as q
+from fairplay.games.q import codec as q
 from fairplay.games.q.actions import Action as QAction
 from fairplay.games.q.actions import Tile
-from fairplay.games.tsuro import sheet as tsuro
+from fairplay.games.tsuro import codec as tsuro
 from fairplay.games.tsuro.actions import Action as TsuroAction
 from fairplay.players import wire
 
@@ -51,7 +51,7 @@ def text() -> str:
 def schema() -> Schema:
     """A line of the protocol is a message or a reply; whatever else there is has a name under $defs."""
     (message, reply, named), parts = msgspec.json.schema_components(
-        (wire.Line, wire.Reply, wire.Named), ref_template="#/$defs/{name}"
+        (wire.WireMessage, wire.Reply, wire.Named), ref_template="#/$defs/{name}"
     )
     games = definitions()
     defs: Schema = {"message": message, "reply": reply, **parts, **games}

@@ -20,8 +20,8 @@ from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
 from fairplay.core.version import VERSION as __version__
+from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
-from fairplay.journal.scroll import Sync
 from fairplay.players.serve import serve_player
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee

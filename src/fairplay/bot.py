@@ -32,7 +32,7 @@ class HungUp(Exception):
     """Nobody hears our replies any more."""
 
 
-class Line:
+class RefereeLine:
     """The line to the referee, taken over from the program.
 
     From then on stdin is empty and stdout goes to stderr: for this program, for those that it starts, and for what is
@@ -85,7 +85,7 @@ def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None 
 
 def play(make: Make, name: str | None = None) -> None:
     """Take over the line, and play a match over it."""
-    line = Line()
+    line = RefereeLine()
     sys.excepthook = complain_of_player
     if line.attended:
         complain("waiting for a referee on stdin; docs/protocol.md describes what it says")

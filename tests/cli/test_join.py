@@ -18,8 +18,9 @@ from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
 from fairplay.players import wire
+from fairplay.players.dial import MOST_LINE, Lost, dial, lines_from, sender
+from fairplay.players.door import Door, listen_tcp
 from fairplay.players.limits import Limits
-from fairplay.players.tcp import MOST_LINE, Door, Lost, dial, lines_from, listen_tcp, sender
 from fairplay.players.websocket import listen_websocket
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairplay import Journal, Moment, Referee
-from fairplay.cli.why import LONGEST, MOST_LINES, quoted
+from fairplay.cli.why import MOST_LINES
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.messages import Failed, TakeTurn
 from fairplay.games import title
@@ -17,6 +17,7 @@ from fairplay.games.q import Place, Placement, Q
 from fairplay.journal.appeal import Appeal, clauses
 from fairplay.journal.verify import read_lawful
 from fairplay.referee.local import Local
+from fairplay.render.words import LONGEST, quoted
 from fairplay.testing.hostile import SHELF
 from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
 from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed

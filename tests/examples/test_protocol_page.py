@@ -23,7 +23,7 @@ def test_the_transcript_is_what_a_bot_and_the_referee_say() -> None:
 
 
 def test_every_message_is_described_with_all_its_fields() -> None:
-    for kind in get_args(wire.Line):
+    for kind in get_args(wire.WireMessage):
         fields = {field.name for field in msgspec.structs.fields(kind)} - {"match", "turn", "nonce", "limit"}
         (row,) = re.findall(rf"^\| `{kind.__struct_config__.tag}` .*$", TEXT, re.MULTILINE)
 

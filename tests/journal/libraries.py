@@ -10,7 +10,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.journal.library import Query, find
-from fairplay.journal.listing import Listing
+from fairplay.journal.summary import Summary
 from fairplay.testing.hostile import Misbehaving, raises
 
 AnyGame = Game[Any, Any, Any]
@@ -70,11 +70,11 @@ def cut(path: Path, lines: int) -> bytes:
     return whole
 
 
-def games(found: Sequence[Listing]) -> list[str]:
+def games(found: Sequence[Summary]) -> list[str]:
     return [one.game for one in found]
 
 
-def ids(found: Sequence[Listing]) -> list[str]:
+def ids(found: Sequence[Summary]) -> list[str]:
     return [one.id for one in found]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fairplay.journal import index
 from fairplay.journal.library import Query, find
-from fairplay.journal.listing import Status
+from fairplay.journal.summary import Status
 from tests.journal.libraries import FISH, Reading, cut, fill, games, ids, of_game, play, simple
 
 
@@ -133,14 +133,14 @@ def without_a_table(folder: Path) -> None:
         connection.execute("drop table seats")
 
 
-def with_a_changed_listing(folder: Path) -> None:
+def with_a_changed_summary(folder: Path) -> None:
     with behind_its_back(folder) as connection:
-        connection.execute("update matches set listing = replace(listing, 'finished', 'damaged!')")
+        connection.execute("update matches set summary = replace(summary, 'finished', 'damaged!')")
 
 
-def with_a_listing_of_another_kind(folder: Path) -> None:
+def with_a_summary_of_another_kind(folder: Path) -> None:
     with behind_its_back(folder) as connection:
-        connection.execute("update matches set listing = 17")
+        connection.execute("update matches set summary = 17")
 
 
 def readable_by_all(folder: Path) -> None:
@@ -157,8 +157,8 @@ DAMAGES = [
     of_an_older_schema,
     of_another_program,
     without_a_table,
-    with_a_changed_listing,
-    with_a_listing_of_another_kind,
+    with_a_changed_summary,
+    with_a_summary_of_another_kind,
     readable_by_all,
 ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from fairplay import BadRequest, Fault
 from fairplay.journal.library import Query, find, look_up
-from fairplay.journal.listing import Status
+from fairplay.journal.summary import Status
 from tests.journal.libraries import DAY, FISH, NOON, fill, games, ids, play, simple
 
 

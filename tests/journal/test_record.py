@@ -31,9 +31,9 @@ from fairplay import (
     __version__,
 )
 from fairplay.core.chance import seed_from
+from fairplay.journal.append_file import Disk
 from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import Disk
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Watcher, first, later, plain, record
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
+from fairplay.journal.append_file import InUse
 from fairplay.journal.lines import Resumed
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import InUse
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
 

@@ -12,7 +12,7 @@ from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, End, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import Observer
-from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, board, draft, game, pieces, sheet
+from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, board, codec, draft, game, pieces
 from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, NAMES, NONE, SHAPES
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter
@@ -163,7 +163,7 @@ class Between:
 
 def number_the_tiles(replace: Callable[[Any, str, Any], None]) -> None:
     """Make all 1080 tiles kinds of their own, by replacing the tables of Q for as long as a test lasts."""
-    for module in (pieces, draft, game, sheet):
+    for module in (pieces, draft, game, codec):
         replace(module, "NAMES", NUMBERED_NAMES)
         if hasattr(module, "KINDS"):
             replace(module, "KINDS", NUMBERED_KINDS)

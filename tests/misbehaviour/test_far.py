@@ -10,11 +10,11 @@ import pytest
 
 from fairplay.core.messages import Answered
 from fairplay.players import wire
-from fairplay.players.lifeline import descendants
+from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.limits import Limits
+from fairplay.players.process_tree import descendants
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
-from fairplay.players.tcp import dial, lines_from, sender
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch

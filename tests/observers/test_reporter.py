@@ -8,7 +8,7 @@ import pytest
 from fairplay import Acted, Ejected, Ended, Fault, Match, Moment, Referee, Result, Started
 from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.draw import text
-from fairplay.observers.reporter import Reporter, in_words, outcome
+from fairplay.observers.reporter import Reporter, in_words, standings
 
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd", "dee")
@@ -118,7 +118,7 @@ def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
     ],
 )
 def test_a_tie_shares_a_rank_and_the_next_rank_counts_them_all(ranking: list[set[int]], lines: list[str]) -> None:
-    assert outcome(result(*ranking), NAMES) == lines
+    assert standings(result(*ranking), NAMES) == lines
 
 
 def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
@@ -127,7 +127,7 @@ def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
         Ejected(0, Fault.MALFORMED, Moment.FAREWELL, "answered where only an acknowledgement was due"),
     )
 
-    assert outcome(result({1}, {3}, ejected=out), NAMES) == [
+    assert standings(result({1}, {3}, ejected=out), NAMES) == [
         "1. bob",
         "2. dee",
         "cyd is out: crashed (greeting), raised ValueError",

@@ -13,8 +13,8 @@ import pytest
 
 from fairplay.core.events import Ejected
 from fairplay.core.messages import Answer, Message
-from fairplay.players.lifeline import descendants
 from fairplay.players.process import Program
+from fairplay.players.process_tree import descendants
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
 from fairplay.referee.local import Local
 from tests.toy import Play, Toy, View

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fairplay import Fault, Referee
 from fairplay.games import game_with, title
 from fairplay.players.limits import Limits
-from fairplay.players.table import Command, Invitation, Near, Place, Table
+from fairplay.players.table import Command, Invitation, Location, Near, Table
 from fairplay.referee.host import dealt
 
 SEED = bytes(range(32))
@@ -69,7 +69,7 @@ async def one(number: int, commands: list[Command]) -> None:
     greedy = Near(title("fish").house["greedy"].make("", SEED))
     kind = number % (len(commands) + 1)
     if kind == len(commands):
-        bad: Place = Invitation("tcp", "0")
+        bad: Location = Invitation("tcp", "0")
         fault = Fault.GONE
     else:
         bad, fault = commands[kind], FAULTS[kind]

@@ -17,7 +17,7 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.limits import Limits
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
-from fairplay.players.table import Command, Invitation, Near, Place, Table, far
+from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 from fairplay.referee.host import dealt
 from tests.players.soak import left_behind, soak
 
@@ -75,7 +75,7 @@ def joining(bot: Path) -> Iterator[Joining]:
         assert set(codes) <= {0}
 
 
-def places(distance: str, bot: Path, seats: int) -> dict[int, Place]:
+def places(distance: str, bot: Path, seats: int) -> dict[int, Location]:
     """A table of this player alone."""
     match distance:
         case "here":
@@ -119,7 +119,7 @@ def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_p
 def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> None:
     rules = game_with("fish", PARAMETERS["fish"])
     greedy = title("fish").house["greedy"].make("", SEED)
-    mixed: dict[int, Place] = {
+    mixed: dict[int, Location] = {
         0: Near(greedy),
         1: far(str(bot)) or Near(print),
         2: Invitation("tcp", "0"),
@@ -136,7 +136,7 @@ def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> Non
 def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
     rules = game_with("fish", PARAMETERS["fish"])
     greedy = title("fish").house["greedy"].make("", SEED)
-    guests: dict[int, Place] = {0: Near(greedy), 1: Invitation("tcp", "0"), 2: Near(greedy)}
+    guests: dict[int, Location] = {0: Near(greedy), 1: Invitation("tcp", "0"), 2: Near(greedy)}
 
     with Table(guests, limits=Limits(arrival=0.1), tell=lambda text: None) as table:
         final = table.play(Referee(), dealt(rules, list("abc"), SEED))
@@ -158,7 +158,7 @@ def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
         ("py:module:Name.py", None),
     ],
 )
-def test_an_address_says_how_far_away_a_player_is(address: str, place: Place | None) -> None:
+def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
     assert far(address) == place
 
 
@@ -176,7 +176,7 @@ def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> Non
 
 
 @pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), Invitation("tcp", "x")])
-def test_a_table_is_refused_before_anything_is_started(place: Place) -> None:
+def test_a_table_is_refused_before_anything_is_started(place: Location) -> None:
     with pytest.raises(BadRequest):
         Table({0: place, 1: Invitation("tcp", "0")})
 

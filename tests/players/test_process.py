@@ -17,7 +17,7 @@ import pytest
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
-from fairplay.players import lifeline, process, sandbox
+from fairplay.players import process, process_tree, sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program, fate
 from fairplay.players.remote import Closed, Remote, TooMuch
@@ -493,6 +493,6 @@ def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
 def test_a_keeper_sees_all_that_is_below_it() -> None:
     with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true' & wait"], process_group=0) as parent:
         try:
-            assert soon(lambda: len(lifeline.descendants(parent.pid)) == 2)
+            assert soon(lambda: len(process_tree.descendants(parent.pid)) == 2)
         finally:
             os.killpg(parent.pid, signal.SIGKILL)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from fairplay.cli.doctor import doctor
 from fairplay.core.errors import BadRequest
-from fairplay.players import bubblewrap, lifeline, sandbox
+from fairplay.players import bubblewrap, process_tree, sandbox
 from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
 from tests.players.programs import PYTHON, every_level, needs_strict
 
@@ -341,11 +341,11 @@ def test_everything_can_be_enforced_here() -> None:
 
 def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
-    if lifeline.why_no_namespace():
-        pytest.skip(lifeline.why_no_namespace())
+    if process_tree.why_no_namespace():
+        pytest.skip(process_tree.why_no_namespace())
     monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, box: [program, *arguments])
     monkeypatch.setattr(sandbox, "TOOLS", {})
-    monkeypatch.setattr(sandbox, "outcome", pretending_bubblewrap)
+    monkeypatch.setattr(sandbox, "output_of", pretending_bubblewrap)
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
     held, why = sandbox.tried()
@@ -356,7 +356,7 @@ def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def pretending_bubblewrap(command: Sequence[str]) -> tuple[str, str]:
-    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else lifeline.outcome(command)
+    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.output_of(command)
 
 
 @pytest.mark.parametrize(
@@ -370,15 +370,15 @@ def test_what_is_missing_is_said(
     tools: dict[str, str], version: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "TOOLS", tools)
-    monkeypatch.setattr(sandbox, "outcome", lambda command: (version, ""))
+    monkeypatch.setattr(sandbox, "output_of", lambda command: (version, ""))
 
     assert sandbox.tried() == ({}, why)
 
 
 def test_a_command_that_fails_says_why() -> None:
-    assert lifeline.outcome(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == ("out\n", "last")
-    assert lifeline.outcome(["sh", "-c", "exit 3"]) == ("", "sh ended with exit code 3")
-    assert lifeline.outcome(["/no/such/program"]) == ("", "/no/such/program: No such file or directory")
+    assert process_tree.output_of(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == ("out\n", "last")
+    assert process_tree.output_of(["sh", "-c", "exit 3"]) == ("", "sh ended with exit code 3")
+    assert process_tree.output_of(["/no/such/program"]) == ("", "/no/such/program: No such file or directory")
 
 
 @needs_strict

@@ -20,10 +20,11 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
 from fairplay.players import wire
+from fairplay.players.dial import Lost
+from fairplay.players.door import Door
 from fairplay.players.limits import Limits
 from fairplay.players.remote import Line
 from fairplay.players.serve import serve_player
-from fairplay.players.tcp import Door, Lost
 from fairplay.players.websocket import (
     MOST_PIECES,
     WebSocket,
@@ -33,7 +34,7 @@ from fairplay.players.websocket import (
 )
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
-from tests.players.test_tcp import (
+from tests.players.test_door import (
     EXPECTED,
     FISH,
     GREEDY,

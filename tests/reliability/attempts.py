@@ -17,10 +17,10 @@ from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import Observer
+from fairplay.journal.append_file import Disk, Sync, Syncer
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, read
-from fairplay.journal.scroll import Disk, Sync, Syncer
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
 from fairplay.referee import referee as conversation

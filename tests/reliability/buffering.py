@@ -3,27 +3,27 @@
 from unittest.mock import patch
 
 from fairplay.cli.main import main
-from fairplay.journal.scroll import Scroll
+from fairplay.journal.append_file import AppendFile
 
 KEPT_BACK = 4  # lines
 
 
 class Buffering:
-    """What is put in the place of `Scroll.append`."""
+    """What is put in the place of `AppendFile.append`."""
 
     def __init__(self) -> None:
-        self._append = Scroll.append
+        self._append = AppendFile.append
         self._waiting: list[bytes] = []
 
-    def __call__(self, scroll: Scroll, text: bytes) -> None:
+    def __call__(self, file: AppendFile, text: bytes) -> None:
         """Wait until there are enough of them, or the match is over."""
         self._waiting.append(text)
         if len(self._waiting) > KEPT_BACK or text.startswith(b'{"type":"result"'):
-            self._append(scroll, b"".join(self._waiting))
+            self._append(file, b"".join(self._waiting))
             self._waiting.clear()
 
 
 if __name__ == "__main__":
     append = Buffering()
-    with patch.object(Scroll, "append", lambda scroll, text: append(scroll, text)):
+    with patch.object(AppendFile, "append", lambda file, text: append(file, text)):
         main()

@@ -17,10 +17,10 @@ from fairplay.core.roles import Channel
 from fairplay.games import GAMES, game_with, q, title
 from fairplay.games.tsuro.game import most_tiles
 from fairplay.journal import replay
-from fairplay.journal.lines import Line
+from fairplay.journal.append_file import Sync
+from fairplay.journal.lines import JournalLine
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import Sync
 from fairplay.journal.verify import verify
 from fairplay.players.address import open_player
 from fairplay.referee.drivers import play
@@ -182,7 +182,7 @@ def crying_wolf() -> AbstractContextManager[Any]:
     """The bug of a reader that does not like some journals."""
     chained = replay.chained
 
-    def alarmed(text: bytes) -> tuple[list[Line], tuple[str, ...], int]:
+    def alarmed(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
         if sum(text[:2000]) % FALSE_ALARMS == 0:
             raise BadJournal(1, "there is something about this line", 0)
         return chained(text)

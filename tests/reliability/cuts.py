@@ -10,10 +10,10 @@ from unittest.mock import patch
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError
 from fairplay.journal import replay
-from fairplay.journal.lines import Line
+from fairplay.journal.append_file import Sync
+from fairplay.journal.lines import JournalLine
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import Sync
 from fairplay.referee.host import Referee
 from tests.reliability.attempts import STEPS, Fuse, as_plain, difference, interrupted, whole_lines
 from tests.reliability.crashes import Undisturbed, undisturbed
@@ -105,7 +105,7 @@ def misresumed(text: bytes, table: Table, seed: bytes, expected: Undisturbed) ->
             return f"{type(error).__name__}: {error}"
 
 
-Chained = tuple[list[Line], tuple[str, ...], int]
+Chained = tuple[list[JournalLine], tuple[str, ...], int]
 
 
 def dropping_a_line() -> AbstractContextManager[Any]:

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import msgspec
 
 from fairplay.core.errors import FairplayError
-from fairplay.journal.scroll import Scroll, Sync, Syncer
+from fairplay.journal.append_file import AppendFile, Sync, Syncer
 from tests.reliability.attempts import Attempt, Fuse, attempt, begun, difference, is_finished, is_kept
 from tests.reliability.crashes import Undisturbed, undisturbed
 from tests.reliability.forgetting import ByHand, Forgetting
@@ -212,14 +212,14 @@ def swallowing_failures() -> AbstractContextManager[Any]:
 
 def trying_again() -> AbstractContextManager[Any]:
     """The bug of a journal that syncs again after a sync has failed, and believes it."""
-    sync = Scroll.sync_behind
+    sync = AppendFile.sync_behind
 
-    def twice(scroll: Scroll) -> None:
-        sync(scroll)
-        scroll._failure = None
-        sync(scroll)
+    def twice(file: AppendFile) -> None:
+        sync(file)
+        file._failure = None
+        sync(file)
 
-    return patch.object(Scroll, "sync_behind", twice)
+    return patch.object(AppendFile, "sync_behind", twice)
 
 
 DISKS = Meter(

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from fairplay.journal.scroll import Scroll, Sync, Syncer
+from fairplay.journal.append_file import AppendFile, Sync, Syncer
 from tests.reliability.attempts import Handles
 
 
@@ -51,5 +51,5 @@ class Forgetting(Handles):
 class ByHand(Syncer):
     """A syncer without a thread: its rounds are made when the test wants them."""
 
-    def watch(self, scroll: Scroll | None) -> None:
-        self._scroll = scroll if scroll is not None and scroll.mode is Sync.BATCH else None
+    def watch(self, file: AppendFile | None) -> None:
+        self._watched = file if file is not None and file.mode is Sync.BATCH else None

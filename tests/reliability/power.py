@@ -11,8 +11,8 @@ import msgspec
 
 from fairplay.core.chance import Lots
 from fairplay.core.events import Acted, Ejected, Ended, Event
-from fairplay.journal import scroll
-from fairplay.journal.scroll import LAG, PAUSE, Scroll, Sync, Syncer
+from fairplay.journal import append_file
+from fairplay.journal.append_file import LAG, PAUSE, AppendFile, Sync, Syncer
 from tests.reliability.attempts import At, Fuse, attempt, begun, facts_in, is_finished
 from tests.reliability.clockwork import Clockwork, VirtualLock
 from tests.reliability.crashes import undisturbed
@@ -72,7 +72,7 @@ class Turning(ByHand):
         super().__init__()
         self.clockwork: Clockwork
 
-    def watch(self, watched: Scroll | None) -> None:
+    def watch(self, watched: AppendFile | None) -> None:
         super().watch(watched)
         if watched is not None:
             watched._syncing = VirtualLock(self.clockwork)  # type: ignore[assignment]  # which is no real one
@@ -194,7 +194,7 @@ def never_syncing() -> AbstractContextManager[Any]:
 
 def not_waiting() -> AbstractContextManager[Any]:
     """The bug of a match that goes on however slow the disk is."""
-    return patch.object(scroll, "LAG", REST)
+    return patch.object(append_file, "LAG", REST)
 
 
 POWER = Meter(

@@ -4,82 +4,55 @@ import asyncio
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import partial
-from math import ceil
 from typing import Any
 
 import click
 import msgspec
 from msgspec.structs import replace
 
+from fairplay.cli.match_options import (
+    Notes,
+    limit_option,
+    refuse_unreadable,
+    sandbox_option,
+    settings,
+    sit_down,
+    terms_for,
+)
 from fairplay.cli.output import teller
-from fairplay.cli.play import settings
-from fairplay.cli.stage import Notes, Terms, limit_option, refuse_unreadable, sandbox_option, sit_down, terms_for
-from fairplay.cli.why import FAULTS, LONGEST, alternatives, duration, in_short, paragraph, plain, quoted, rule
+from fairplay.cli.trials import QUICK, SEED, Bot, Trial, games, odd_positions
+from fairplay.cli.why import FAULTS, alternatives, in_short, rule
 from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Event, Fact, Fault
-from fairplay.core.game import Game, Moment, Seat
-from fairplay.core.match import Match
+from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, TakeTurn, Tell
 from fairplay.games import Title, game_with, title
 from fairplay.journal.appeal import clauses, lawful_in
-from fairplay.observers.reporter import in_words, label, outcome
+from fairplay.observers.reporter import in_words, label, standings
 from fairplay.players.address import open_player, split_label
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.process import Program
-from fairplay.players.remote import DEFAULT, Remote
+from fairplay.players.remote import Remote
 from fairplay.players.table import OPEN, Command, Invitation, far
 from fairplay.players.wire import Named
-from fairplay.referee.host import Referee, dealt, distinct
+from fairplay.referee.host import Referee
 from fairplay.render.text import printable
+from fairplay.render.words import LONGEST, duration, paragraph, plain
 
-STARTS = GAMES_PLAYED = 3
+STARTS = 3
 ENDS_WITHIN = 1.0  # seconds after its stdin was closed
 TOO_CLOSE = 0.5  # the share of a limit above which there is a warning
 FIRST_LINES, LAST_LINES = 4, 16  # of evidence: what became of the program, and the end of what it said
 MARGIN = 5
-SEED = "check-bot"
 RECEIVED = re.compile(r"^received b(.+) \(\d+ bytes, SHA-256", re.MULTILINE)
-
-QUICK: Mapping[str, Mapping[str, str]] = {"fish": {"rows": "5", "columns": "5"}, "tsuro": {"size": "5"}}
-FITTING: Mapping[str, Callable[[Any], dict[str, int]]] = {  # parameters that a view in plain JSON is of
-    "fish": lambda view: {"rows": len(view["board"]), "columns": len(view["board"][0])},
-    "tsuro": lambda view: {"size": view["size"]},
-}
-
-
-class Bot(msgspec.Struct, frozen=True):
-    """Who wants to play, and on what terms."""
-
-    text: str  # as it was named: with its label, if it has one
-    address: str
-    command: Command | None  # None: it is in this process
-    terms: Terms
-    options: tuple[str, ...]  # that say so on a command line
-    shelf: Title
-
-    @property
-    def limits(self) -> Limits:
-        """How long it may take."""
-        return self.terms.limits or DEFAULT
 
 
 class Enough(Exception):
     """All has been seen: the match need not go on."""
-
-
-class Trial(msgspec.Struct, frozen=True):
-    """A match for a bot to show itself in: a whole one, or one turn of it."""
-
-    name: str
-    match: Match[Any, Any, Any]
-    seat: Seat  # of the bot
-    players: tuple[str, ...]  # by seat, as they are named on a command line
-    only_once: bool = False  # after its first turn it is over
-    again: str = ""  # the command that plays it again
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -282,48 +255,6 @@ def check_bot(
     context.exit(1 if gate.failed else 0)
 
 
-def games(bot: Bot, chosen: Mapping[str, str]) -> Iterator[Trial]:
-    """Matches with house players: one of the fewest whom these parameters allow, one of some, one of the most."""
-    game, house = bot.shelf.rules.with_parameters(chosen), list(bot.shelf.house)
-    sizes = [seats for seats in game.seats if can_be_dealt(game, seats)] or [game.seats[0]]
-    parameters = [f"{name}={value}" for name, value in chosen.items()]
-    kind = f" ({', '.join(parameters)})" if parameters else ""
-    for number in range(GAMES_PLAYED):
-        seats, seed = sizes[ceil((len(sizes) - 1) * number / (GAMES_PLAYED - 1))], f"{SEED}-{number + 1}"
-        seat = ceil((seats - 1) * number / (GAMES_PLAYED - 1))
-        players = [house[other % len(house)] for other in range(seats)]
-        others = ", ".join(player for other, player in enumerate(players) if other != seat)
-        players[seat] = bot.text
-        names = distinct([split_label(player)[0] for player in players])
-        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options]
-        words += [word for parameter in parameters for word in ("--set", parameter)]
-        again = " ".join(quoted(word) for word in [*words, "--journal", "games"])
-        match, name = dealt(game, names, seed_from(seed)), f"game {number + 1}{kind}, seat {seat} of {seats}"
-        yield Trial(f"{name}, with {others}", match, seat, tuple(players), again=again)
-
-
-def can_be_dealt(game: Game[Any, Any, Any], seats: int) -> bool:
-    """Do the parameters of a game allow so many players?"""
-    with suppress(BadRequest):
-        return game.deal(seats, seed_from(SEED)) is not None
-    return False
-
-
-def odd_positions(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[Trial]:
-    """The examples of a game, wherever there is something to do."""
-    for name, state in bot.shelf.examples.items():
-        seat = rules.turn(state)
-        if seat is None or not lawful_in(rules, rules.view(state, seat)).count:
-            continue
-        fitting = FITTING.get(rules.name, lambda view: {})(rules.pack(rules.view(state, seat)))
-        seats = 1 + max(frozenset(rules.order(state)).union(*rules.ranking(state)))
-        players = [next(iter(bot.shelf.house))] * seats
-        players[seat] = bot.text
-        names = tuple(distinct([split_label(player)[0] for player in players]))
-        match = Match(replace(rules, **fitting), state, names, seed=seed_from(SEED))
-        yield Trial(f"position {name!r}", match, seat, tuple(players), only_once=True)
-
-
 def explained(trouble: Trouble, trial: Trial, bot: Bot, *, colour: bool) -> Iterator[str]:
     """What is wrong, as `fairplay why` tells it."""
     ejected, message, game, names = trouble.ejected, trouble.message, trial.match.game, trial.match.names
@@ -342,7 +273,7 @@ def explained(trouble: Trouble, trial: Trial, bot: Bot, *, colour: bool) -> Iter
     yield from paragraph("advice", *advice(trouble, bot))
     if message is not None:
         yield from ("", f"  What {name} was {'told' if isinstance(message, Tell | End) else 'shown'}:", "")
-        yield from (f"    {line}" for line in shown(message, bot.shelf, names, colour=colour))
+        yield from (f"    {line}" for line in told_by(message, bot.shelf, names, colour=colour))
         yield ""
     if isinstance(message, TakeTurn) and trial.only_once:
         yield from paragraph("as JSON", plain(game.pack(message.view)))
@@ -385,13 +316,13 @@ def advice(trouble: Trouble, bot: Bot) -> Iterator[str]:
             yield "it has to read its stdin to the end; a file with a class Player or a function take_turn is ./file.py"
 
 
-def shown(message: Message, shelf: Title, names: tuple[str, ...], *, colour: bool) -> Iterable[str]:
+def told_by(message: Message, shelf: Title, names: tuple[str, ...], *, colour: bool) -> Iterable[str]:
     """The board as the bot saw it, or the news, or the result."""
     match message:
         case Tell(news):
             return [printable(plain(news), LONGEST)]
         case End(result):
-            return outcome(result, names)
+            return standings(result, names)
     return shelf.text(message.view, names, colour=colour).split("\n")
 
 

@@ -10,7 +10,7 @@ import click
 
 from fairplay.core.errors import BadRequest
 from fairplay.harness import fish, q, tsuro
-from fairplay.harness.cases import Case, Each, Harness, Outcome, ask, read_cases, read_values, run
+from fairplay.harness.cases import Case, Each, Harness, Verdict, ask, read_cases, read_values, run
 
 HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES, "tsuro": tsuro.HARNESSES, "q": q.HARNESSES}
 
@@ -75,7 +75,7 @@ def read_file(file: str) -> list[Case]:
         raise BadRequest(f"{file}, {error}") from None
 
 
-def watched(outcomes: Iterator[Outcome], total: int) -> Iterable[Outcome]:
+def watched(outcomes: Iterator[Verdict], total: int) -> Iterable[Verdict]:
     """The outcomes as they come, with a bar that grows where a person is looking."""
     if not sys.stderr.isatty():
         return outcomes

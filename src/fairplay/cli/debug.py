@@ -13,8 +13,8 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from fairplay.cli.match_options import Notes, open_here, refuse_unreadable, show
 from fairplay.cli.output import about
-from fairplay.cli.stage import Notes, open_here, refuse_unreadable, show
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Fact, Fault
@@ -274,9 +274,9 @@ def told(comparison: Comparison) -> list[str]:
         case None, _:
             return ["acknowledged"]
         case Acted(_, action), _:
-            return [f"answers: {shown(action)}"]
+            return [f"answers: {fit(action)}"]
         case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action):
-            return [f"answers: {shown(action)}", f"not lawful: {shown(why)}"]
+            return [f"answers: {fit(action)}", f"not lawful: {fit(why)}"]
         case Ejected() as ejected, answer:
             return [f"fails: {reason(ejected)}", *evidence(answer)]
 
@@ -287,32 +287,32 @@ def beside(comparison: Comparison) -> str:
         case _, None, _:
             return NO_ANSWER
         case Ejected(fault=Fault.ILLEGAL), Answered(then), Answered(now) if comparison.same and now != then:
-            return f"the same failure as in the record, which has: {shown(then)}"
+            return f"the same failure as in the record, which has: {fit(then)}"
         case _ if comparison.same:
             return "the same as in the record"
         case None, _, _:
             return "the record has an acknowledgement"
         case Acted(_, action), _, _:
-            return f"the record has: {shown(action)}"
+            return f"the record has: {fit(action)}"
         case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action), _:
-            return f"the record has: {shown(action)}, and the ejection for it: {shown(why)}"
+            return f"the record has: {fit(action)}, and the ejection for it: {fit(why)}"
         case Ejected() as ejected, answer, _:
             return f"the record has the ejection: {', '.join([reason(ejected), *evidence(answer)])}"
 
 
 def reason(ejected: Ejected) -> str:
     """Why a player is out."""
-    return f"{ejected.fault.value.replace('_', ' ')}, {shown(ejected.why)}"
+    return f"{ejected.fault.value.replace('_', ' ')}, {fit(ejected.why)}"
 
 
 def evidence(answer: Answer) -> list[str]:
     """What else is known of a failure, in a line: where a program crashed, the last of what it said."""
     if not isinstance(answer, Failed) or not answer.evidence.strip():
         return []
-    return [shown(answer.evidence.strip().splitlines()[-1 if answer.fault is Fault.CRASHED else 0])]
+    return [fit(answer.evidence.strip().splitlines()[-1 if answer.fault is Fault.CRASHED else 0])]
 
 
-def shown(words: Any) -> str:
+def fit(words: Any) -> str:
     """Something that is fit for a terminal."""
     return printable(str(words), LONGEST)
 

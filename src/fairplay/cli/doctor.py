@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 import msgspec
 
-from fairplay.players.lifeline import why_no_namespace
+from fairplay.players.process_tree import why_no_namespace
 from fairplay.players.sandbox import Measure, what_can_be_enforced
 from fairplay.render.text import printable
 

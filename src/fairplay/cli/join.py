@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.stage import refuse_unreadable
+from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
@@ -17,15 +17,16 @@ from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.dial import Lost, dial, lines_from, sender
+from fairplay.players.places import host_and_port
 from fairplay.players.serve import serve_player
-from fairplay.players.tcp import Lost, dial, host_and_port, lines_from, sender
 from fairplay.players.wire import LONGEST_NAME
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason
 SCHEMES = ("tcp", "ws")
 
-Line = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
+HostLine = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
 
 
 class Crashed(Exception):
@@ -140,7 +141,7 @@ def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None
     return False
 
 
-def connection(host: str, *, wait: float, patience: float) -> AbstractContextManager[Line]:
+def connection(host: str, *, wait: float, patience: float) -> AbstractContextManager[HostLine]:
     """The line to a host: tcp://HOST:PORT, or only HOST:PORT, or ws://HOST:PORT/PATH."""
     scheme, slashes, place = host.partition("://")
     if slashes and scheme not in SCHEMES:
@@ -153,7 +154,7 @@ def connection(host: str, *, wait: float, patience: float) -> AbstractContextMan
 
 
 @contextmanager
-def over_tcp(place: str, *, wait: float, patience: float) -> Iterator[Line]:
+def over_tcp(place: str, *, wait: float, patience: float) -> Iterator[HostLine]:
     """The line to a host over TCP."""
     with dial(*host_and_port(place), wait=wait) as line:
         yield lines_from(line, patience=patience), sender(line, patience=patience)

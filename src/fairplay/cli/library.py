@@ -15,12 +15,12 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.stage import refuse_unreadable
+from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.games import GAMES
 from fairplay.journal.library import Query, find, look_up
-from fairplay.journal.listing import Listing, Seated, Status
+from fairplay.journal.summary import Seated, Status, Summary
 from fairplay.render.text import breadth, printable
 
 HEADINGS = ("id", "started", "game", "players by rank", "ejected", "facts", "status")
@@ -119,7 +119,7 @@ def show_one(folder: str, id: str) -> None:
     It is the one whose id begins with ID. The commands that one may want next are shown as well.
     """
     refuse_unreadable([id])
-    for line in sheet(look_up(folder, id, watch=watched), folder):
+    for line in card(look_up(folder, id, watch=watched), folder):
         click.echo(line)
 
 
@@ -159,7 +159,7 @@ def watched(ids: Sequence[str]) -> Iterable[str]:
     return track(ids, description="reading journals", console=Console(stderr=True), transient=True)
 
 
-def tell(folder: str, found: Sequence[Listing], *, as_json: bool) -> None:
+def tell(folder: str, found: Sequence[Summary], *, as_json: bool) -> None:
     """Print the matches as they were asked for."""
     if as_json:
         for one in found:
@@ -172,14 +172,14 @@ def tell(folder: str, found: Sequence[Listing], *, as_json: bool) -> None:
         click.echo("\n".join(aligned([HEADINGS, *(row(one) for one in found)])))
 
 
-def as_plain(one: Listing, folder: str) -> dict[str, Any]:
+def as_plain(one: Summary, folder: str) -> dict[str, Any]:
     """A match as it is told to programs; docs/library.md lists the fields."""
     plain: dict[str, Any] = msgspec.to_builtins(one)
     times = {key: in_utc(plain[key]) for key in ("started", "last", "ended")}
     return {**plain, **times, "path": str(Path(folder) / one.file)}
 
 
-def row(one: Listing) -> tuple[str, ...]:
+def row(one: Summary) -> tuple[str, ...]:
     """A match as a line of a table."""
     return (
         printable(one.short, LONGEST),
@@ -192,7 +192,7 @@ def row(one: Listing) -> tuple[str, ...]:
     )
 
 
-def state(one: Listing) -> str:
+def state(one: Summary) -> str:
     """The status of a match, with the reason if there is one."""
     return f"{one.status.value}: {printable(one.reason, LONGEST_REASON)}" if one.reason else one.status.value
 
@@ -207,7 +207,7 @@ def in_words(fault: Fault) -> str:
     return fault.value.replace("_", " ")
 
 
-def ranking(one: Listing) -> str:
+def ranking(one: Summary) -> str:
     """The names by rank, ties joined by "="; by seat as long as nobody is ranked."""
     if one.status is not Status.FINISHED:
         return ", ".join(map(label, one.seats))
@@ -250,7 +250,7 @@ def print_table(rows: Iterable[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def sheet(one: Listing, folder: str) -> list[str]:
+def card(one: Summary, folder: str) -> list[str]:
     """The lines that tell all about one match."""
     path = str(Path(folder) / one.file)
     values = " ".join(f"{name}={value}" for name, value in one.parameters.items())
@@ -280,7 +280,7 @@ def place(seat: int, seated: Seated) -> tuple[str, ...]:
     return str(seat), rank, *(printable(text, LONGEST_REASON) for text in (seated.name, seated.address or "-", out))
 
 
-def steps(one: Listing, folder: str) -> Iterator[tuple[str, str]]:
+def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:
     """What one may want to do next with a match: the aim, and the command."""
     path = shlex.quote(str(Path(folder) / one.file))
     if one.status in (Status.FINISHED, Status.UNFINISHED):

@@ -1,14 +1,13 @@
 """fairplay play: play a refereed match and show it."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fairplay.cli.output import about
-from fairplay.cli.stage import (
+from fairplay.cli.match_options import (
     Notes,
     events_option,
     journal_option,
@@ -16,19 +15,21 @@ from fairplay.cli.stage import (
     quiet_option,
     refuse_unreadable,
     sandbox_option,
+    settings,
     show,
     sit_down,
     sync_option,
     terms_for,
 )
+from fairplay.cli.output import about
 from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.games import game_with, title
+from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import InUse, Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.players.address import split_label
 from fairplay.referee.host import Referee, dealt, distinct, seats_by_age
@@ -106,17 +107,6 @@ def taken_up(journal: Journal, paths: Iterable[Path]) -> Match[Any, Any, Any] | 
         click.echo(f"fairplay: going on with {path}", err=True)
         return match
     return None
-
-
-def settings(parameters: Sequence[str]) -> dict[str, str]:
-    """The parameters of --set NAME=VALUE."""
-    found: dict[str, str] = {}
-    for text in parameters:
-        name, equals, value = text.partition("=")
-        if not equals or name in found:
-            raise BadRequest(f"--set {text}: write NAME=VALUE, and each name once")
-        found[name] = value
-    return found
 
 
 def numbers(ages: str | None) -> list[int] | None:

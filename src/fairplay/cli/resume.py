@@ -8,8 +8,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from fairplay.cli.output import about
-from fairplay.cli.stage import (
+from fairplay.cli.match_options import (
     Notes,
     events_option,
     journal_option,
@@ -23,12 +22,13 @@ from fairplay.cli.stage import (
     sync_option,
     terms_for,
 )
+from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.games import title
+from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded
-from fairplay.journal.scroll import Sync
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
 from fairplay.referee.host import Referee, distinct

@@ -1,12 +1,7 @@
 """fairplay why: tell why players were ejected, and how to see it again."""
 
-import json
-import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from textwrap import wrap
 from typing import Any
 
 import click
@@ -20,8 +15,9 @@ from fairplay.games import title
 from fairplay.journal.appeal import MOST_COUNTED, Appeal, Lawful, appeals
 from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful
-from fairplay.observers.reporter import in_words, label, outcome
+from fairplay.observers.reporter import in_words, label, standings
 from fairplay.render.text import printable
+from fairplay.render.words import LONGEST, duration, paragraph, plain, quoted, wall_time
 
 FAULTS = {
     Fault.ILLEGAL: "an action that breaks a rule",
@@ -31,9 +27,6 @@ FAULTS = {
     Fault.GONE: "the line was dead, or nobody ever came",
     Fault.FLOOD: "far too much was said",
 }
-WIDTH = 88  # of a paragraph
-MARGIN = 12  # where it begins
-LONGEST = 2000  # characters on one line
 MOST_LINES = 50  # of evidence
 
 
@@ -151,7 +144,7 @@ def what_was_shown(appeal: Appeal, recorded: Recorded, *, colour: bool = False) 
         case Moment.NEWS:
             return [printable(plain(appeal.shown), LONGEST)]
         case Moment.FAREWELL:
-            return outcome(recorded.at(appeal.facts).result, names)
+            return standings(recorded.at(appeal.facts).result, names)
 
 
 def for_people(appeal: Appeal, recorded: Recorded, file: str) -> dict[str, Any]:
@@ -181,31 +174,6 @@ def is_here(address: str) -> bool:
     return bool(address) and not elsewhere
 
 
-def quoted(text: str) -> str:
-    r"""A text as a shell takes it; what is not printable is spelled out, as bash and others have it.
-
-    >>> print(quoted("my bot.py"), quoted("it's\x1b[2J"))
-    'my bot.py' $'it\'s\x1b[2J'
-    """
-    return shlex.quote(text) if text.isprintable() else f"$'{''.join(spelled_out(sign) for sign in text)}'"
-
-
-def spelled_out(sign: str) -> str:
-    """A sign between $' and '."""
-    if sign.isprintable():
-        return f"\\{sign}" if sign in "\\'" else sign
-    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
-
-
-def paragraph(heading: str, *texts: str) -> Iterator[str]:
-    """Texts beside a heading, each on lines of its own; JSON and other long words stay whole."""
-    for text in texts:
-        fit = printable(text, LONGEST)
-        for line in [fit] if fit[:1] in "{[" else wrap(fit, WIDTH, break_long_words=False, break_on_hyphens=False):
-            yield f"  {heading:{MARGIN - 2}}{line}"
-            heading = ""
-
-
 def rule(clause: str, text: str) -> Iterator[str]:
     """A clause of the rule book, quoted."""
     if clause:
@@ -214,34 +182,6 @@ def rule(clause: str, text: str) -> Iterator[str]:
         yield from paragraph("rule", "none was broken")
 
 
-def wall_time(at: float) -> str:
-    """A time as people write it.
-
-    >>> wall_time(0.0), wall_time(1e300)
-    ('1970-01-01 00:00:00 UTC', 'at a time that no calendar has')
-    """
-    try:
-        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (OverflowError, ValueError, OSError):
-        return "at a time that no calendar has"
-
-
-def duration(seconds: float) -> str:
-    """How long something took, in a unit that fits.
-
-    >>> duration(2.0), duration(0.0123456), duration(0.000042)
-    ('2.00 s', '12.3 ms', '42 µs')
-    """
-    if seconds >= 1:
-        return f"{seconds:.2f} s"
-    return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
-
-
 def in_short(fault: Fault) -> str:
     """A fault in words."""
     return fault.value.replace("_", " ")
-
-
-def plain(value: Any) -> str:
-    """A value as one line of JSON that any terminal can show."""
-    return json.dumps(msgspec.to_builtins(value), separators=(",", ":"))

@@ -8,15 +8,16 @@ from typing import Any
 import click
 import msgspec
 
+from fairplay.cli.match_options import settings
 from fairplay.cli.output import about
-from fairplay.cli.play import settings
-from fairplay.cli.why import LONGEST, alternatives, paragraph, plain, rule
+from fairplay.cli.why import alternatives, rule
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game
 from fairplay.games import game_with, title
 from fairplay.journal.appeal import MOST_COUNTED, clauses, lawful_in
 from fairplay.journal.verify import read_lawful
 from fairplay.render.text import printable
+from fairplay.render.words import LONGEST, paragraph, plain
 
 OPENING = b'{"type":"opening"'  # how every journal begins
 NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)

@@ -28,7 +28,7 @@ class Case(msgspec.Struct, frozen=True):
     settings: dict[str, Any]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True):
     """What a harness made of a case."""
 
     id: str
@@ -37,15 +37,15 @@ class Outcome(msgspec.Struct, frozen=True):
     passed: bool
 
 
-def run(harness: Harness, cases: Iterable[Case]) -> Iterator[Outcome]:
+def run(harness: Harness, cases: Iterable[Case]) -> Iterator[Verdict]:
     """The outcome of each case, one by one."""
     for case in cases:
         try:
             got = ask(harness, case.input, case.settings)
         except FairplayError as error:
-            yield Outcome(case.id, case.expected, f"{type(error).__name__}: {error}", passed=False)
+            yield Verdict(case.id, case.expected, f"{type(error).__name__}: {error}", passed=False)
         else:
-            yield Outcome(case.id, case.expected, got, passed=same(case.expected, got))
+            yield Verdict(case.id, case.expected, got, passed=same(case.expected, got))
 
 
 def ask(harness: Harness, values: list[Any], settings: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.course.tsuro import SIZE, action_from, place_to, read, table_from, turn_from
 from fairplay.games.tsuro import strategies
-from fairplay.games.tsuro.board import OUT, outcome
+from fairplay.games.tsuro.board import OUT, prospect
 from fairplay.games.tsuro.pieces import EXITS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD
 from fairplay.games.tsuro.state import View
@@ -50,7 +50,7 @@ def xboard(plain: Any, *actions: Any) -> Any:
         if seat is None or avatars[seat] == OUT:
             continue
         square = table.grid.ahead[avatars[seat]] >> 3
-        what = outcome(SIZE, board, avatars, square, code_of(lay.tile, lay.degrees))
+        what = prospect(SIZE, board, avatars, square, code_of(lay.tile, lay.degrees))
         if what.looping:
             return "infinite"
         if any(meet(what.avatars, pair) and not meet(avatars, pair) for pair in combinations(seats.values(), 2)):

@@ -17,11 +17,11 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.version import VERSION
 from fairplay.journal.lines import FORMAT
-from fairplay.journal.listing import Listing, Status, listing
+from fairplay.journal.summary import Status, Summary, summarised
 
 INDEX = ".index.sqlite"
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite puts beside it
-SCHEMA = 1  # to be counted up with every change of the tables, or of what a listing is
+SCHEMA = 1  # to be counted up with every change of the tables, or of what a summary is
 MADE_BY = crc32(f"{SCHEMA} {FORMAT} {VERSION}".encode()) >> 1  # another fairplay may read the journals differently
 PATIENCE = 30.0  # seconds to wait for others who write
 BATCH = 200  # journals per transaction: whoever interrupts us loses no more
@@ -38,7 +38,7 @@ TABLES = (
         id text primary key,
         size integer, mtime_ns integer, ctime_ns integer,
         status text, game text, started real,
-        listing blob not null
+        summary blob not null
     )""",
     "create table seats (id text not null, name text, address text, rank integer, fault text)",
     "create table parameters (id text not null, name text, value text)",
@@ -56,7 +56,7 @@ UNSETTLED: Stamp = (-1, 0, 0)  # of a file that could not be opened, and perhaps
 Watch = Callable[[Sequence[str]], Iterable[str]]  # hands on the ids of the journals to be read, and shows how far it is
 Answer = TypeVar("Answer")
 Ask = Callable[[sqlite3.Connection, list[str]], Answer]  # of the index, and the ids of all journals in their order
-decode = msgspec.json.Decoder(Listing).decode
+decode = msgspec.json.Decoder(Summary).decode
 
 
 class Unusable(Exception):
@@ -161,7 +161,7 @@ def update(index: sqlite3.Connection, folder: Path, watch: Watch) -> list[str]:
         read = []
         for id in batch:
             with suppress(FileNotFoundError):  # it has gone in the meantime
-                read.append((listing(folder / f"{id}.jsonl"), there[id]))
+                read.append((summarised(folder / f"{id}.jsonl"), there[id]))
         with index:
             index.execute("begin immediate")
             for one, stamp in read:
@@ -186,8 +186,8 @@ def scan(folder: Path) -> dict[str, Stamp]:
     return found
 
 
-def take_in(index: sqlite3.Connection, one: Listing, stamp: Stamp) -> None:
-    """Put a listing in the place of what was known before."""
+def take_in(index: sqlite3.Connection, one: Summary, stamp: Stamp) -> None:
+    """Put a summary in the place of what was known before."""
     if one.status is Status.UNREADABLE and not one.match:
         stamp = UNSETTLED
     row = (one.id, *stamp, one.status.value, one.game, one.started, packed(one))
@@ -203,17 +203,17 @@ def take_in(index: sqlite3.Connection, one: Listing, stamp: Stamp) -> None:
     index.executemany("insert into parameters values (?, ?, ?)", parameters)
 
 
-def packed(one: Listing) -> bytes:
-    """A listing with a checksum before it, for SQLite has none."""
+def packed(one: Summary) -> bytes:
+    """A summary with a checksum before it, for SQLite has none."""
     text = msgspec.json.encode(one)
     return crc32(text).to_bytes(4) + text
 
 
-def unpacked(listing: object) -> Listing:
-    """The listing in the index. Raises Unusable if it was changed there."""
-    if not isinstance(listing, bytes) or crc32(listing[4:]).to_bytes(4) != listing[:4]:
+def unpacked(summary: object) -> Summary:
+    """The summary in the index. Raises Unusable if it was changed there."""
+    if not isinstance(summary, bytes) or crc32(summary[4:]).to_bytes(4) != summary[:4]:
         raise Unusable
-    return decode(listing[4:])
+    return decode(summary[4:])
 
 
 def in_words(value: Any) -> str:

@@ -13,13 +13,13 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.journal.index import Watch, answer, unpacked
-from fairplay.journal.listing import Listing, Status
+from fairplay.journal.summary import Status, Summary
 
 SHORTEST = 7  # signs of an id, as git has it
 SEVERAL = 4  # ids that are named when it is not clear which is meant
 
 FIND = """
-    select listing from matches as one where
+    select summary from matches as one where
         (:game is null or game = :game)
         and (:status is null or status = :status)
         and (:since is null or started >= :since)
@@ -37,7 +37,7 @@ FIND = """
             where given.id = one.id and given.name = asked.key and given.value = asked.value))
     order by started desc, id limit :limit
 """
-LOOK_UP = "select listing from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
+LOOK_UP = "select summary from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ def unwatched(ids: Sequence[str]) -> Iterable[str]:
     return ids
 
 
-def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatched) -> list[Listing]:
+def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatched) -> list[Summary]:
     """The matches in a folder that a query asks for, the newest first."""
     fault = "any" if query.any_fault else None
     asked = {
@@ -77,12 +77,12 @@ def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatc
         "parameters": json.dumps({name: value.casefold() for name, value in query.parameters.items()}),
         "limit": -1 if query.limit is None else min(query.limit, sys.maxsize),
     }
-    return answer(Path(folder), lambda index, ids: listings(index, ids, FIND, asked), watch)
+    return answer(Path(folder), lambda index, ids: summaries(index, ids, FIND, asked), watch)
 
 
-def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Listing:
+def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Summary:
     """The match whose id begins like this. Raises BadRequest unless there is exactly one."""
-    found = answer(Path(folder), lambda index, ids: listings(index, ids, LOOK_UP, {"prefix": prefix}), watch)
+    found = answer(Path(folder), lambda index, ids: summaries(index, ids, LOOK_UP, {"prefix": prefix}), watch)
     match found:
         case []:
             raise BadRequest(f"no match in {folder} has an id that begins with {prefix!r}")
@@ -92,10 +92,10 @@ def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Lis
     raise BadRequest(f"{len(found)} matches in {folder} have ids that begin with {prefix!r}: {named}")
 
 
-def listings(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Listing]:
-    """What was asked for; each listing with so much of its id as tells it from all others."""
+def summaries(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Summary]:
+    """What was asked for; each summary with so much of its id as tells it from all others."""
     short = shortened(ids)
-    found = [unpacked(listing) for (listing,) in index.execute(select, asked)]
+    found = [unpacked(summary) for (summary,) in index.execute(select, asked)]
     return [msgspec.structs.replace(one, short=short[one.id]) for one in found if one.id in short]
 
 

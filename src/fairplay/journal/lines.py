@@ -70,9 +70,9 @@ class Closing(msgspec.Struct, frozen=True, tag="result"):
     result: Result
 
 
-Line = Opening | Entry | Resumed | Closing
+JournalLine = Opening | Entry | Resumed | Closing
 encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder(Line).decode
+decode = msgspec.json.Decoder(JournalLine).decode
 
 
 def seal(before: bytes, match: bytes, body: bytes) -> bytes:

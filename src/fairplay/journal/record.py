@@ -15,10 +15,10 @@ from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.version import VERSION
-from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, Line, Opening, Parent, Resumed, encode, seal
+from fairplay.journal.append_file import AppendFile, Disk, Sync, Syncer, created, reopened
+from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, JournalLine, Opening, Parent, Resumed, encode, seal
 from fairplay.journal.reenact import what_was_shown
 from fairplay.journal.replay import Recorded
-from fairplay.journal.scroll import Disk, Scroll, Sync, Syncer, created, reopened
 from fairplay.journal.verify import read_lawful
 
 REAL = Disk()
@@ -64,7 +64,7 @@ class Journal:
         self._now = now
         self._disk = disk
         self._path, self._match = "", b""
-        self._scroll: Scroll | None = None
+        self._file: AppendFile | None = None
         self._syncer = Syncer()
 
     @property
@@ -140,15 +140,15 @@ class Journal:
         self.close()
         self._path = str(path)
         with ExitStack() as undo:
-            scroll = reopened(self._path, self._disk, self._sync)
-            undo.callback(scroll.close)
+            file = reopened(self._path, self._disk, self._sync)
+            undo.callback(file.close)
             recorded = read_lawful(path, game)
             if recorded.closing is not None:
                 raise BadRequest(f"{path}: this match is finished")
-            scroll.cut(recorded.size)
+            file.cut(recorded.size)
             undo.pop_all()
         match, self._hash, self._seq = recorded.opening.match, recorded.heads[-1].encode(), len(recorded.heads)
-        self._attach(scroll, recorded.game, match)
+        self._attach(file, recorded.game, match)
         self._mark_resumption(len(recorded.resumptions))
         return recorded.at(None)
 
@@ -175,10 +175,10 @@ class Journal:
 
     def close(self) -> None:
         """Make the file durable and let go of it; a match that did not end stays unfinished."""
-        scroll, self._scroll = self._scroll, None
-        if scroll is not None:
+        file, self._file = self._file, None
+        if file is not None:
             self._syncer.watch(None)
-            scroll.close()
+            file.close()
 
     def _begin(self, game: Game[Any, Any, Any], opening: Opening) -> None:
         self.close()
@@ -187,18 +187,18 @@ class Journal:
         self._attach(created(self._directory, name, self._disk, self._sync), game, opening.match)
         self._append(opening)
 
-    def _attach(self, scroll: Scroll, game: Game[Any, Any, Any], match: str) -> None:
-        self._scroll, self._game, self._match = scroll, game, match.encode()
-        self._syncer.watch(scroll)
+    def _attach(self, file: AppendFile, game: Game[Any, Any, Any], match: str) -> None:
+        self._file, self._game, self._match = file, game, match.encode()
+        self._syncer.watch(file)
 
     def _mark_resumption(self, before: int) -> None:
         self._append(Resumed(self._seq, self._now(), VERSION, before + 2))
 
-    def _append(self, line: Line) -> None:
-        if self._scroll is None:
+    def _append(self, line: JournalLine) -> None:
+        if self._file is None:
             raise HostFault("the journal was closed before the match was over")
         body = encode(line)[:-1]  # without its closing brace
         head = seal(self._hash, self._match, body)
-        self._scroll.append(b'%b,"hash":"%b"}\n' % (body, head))
+        self._file.append(b'%b,"hash":"%b"}\n' % (body, head))
         self._hash = head
         self._seq += 1

@@ -13,7 +13,7 @@ from fairplay.core.events import Acted, Fact, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.games import game_with
-from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, Line, Opening, Resumed, decode, seal
+from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, JournalLine, Opening, Resumed, decode, seal
 
 OPENS = b'{"type":"opening",'
 SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
@@ -99,10 +99,10 @@ def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     )
 
 
-def chained(text: bytes) -> tuple[list[Line], tuple[str, ...], int]:
+def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     """The whole lines, each held against the hash of the one before; their hashes; the bytes of a torn last line."""
     *whole, tail = text.split(b"\n")
-    lines: list[Line] = []
+    lines: list[JournalLine] = []
     heads: list[str] = []
     before, match, byte = NO_HASH, b"", 0
     for number, line in enumerate(whole, 1):

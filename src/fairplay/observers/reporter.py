@@ -39,10 +39,10 @@ def in_words(event: Event, names: Sequence[str]) -> list[str]:
         case Ejected():
             return [ejection(event, names)]
         case Ended(result):
-            return [*([f"seed of the deal: {result.seed}"] if result.seed else []), *outcome(result, names)]
+            return [*([f"seed of the deal: {result.seed}"] if result.seed else []), *standings(result, names)]
 
 
-def outcome(result: Result, names: Sequence[str]) -> list[str]:
+def standings(result: Result, names: Sequence[str]) -> list[str]:
     """The ranking, and who was ejected and why."""
     lines, rank = [], 1
     for group in result.ranking:

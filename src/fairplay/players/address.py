@@ -57,7 +57,7 @@ def from_module(address: str) -> AnyPlayer:
     module = loaded(address, lambda: importlib.import_module(name))
     if not hasattr(module, attribute):
         raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
-    return seated(address, getattr(module, attribute))
+    return instance_of(address, getattr(module, attribute))
 
 
 def from_file(address: str) -> AnyPlayer:
@@ -73,11 +73,11 @@ def from_file(address: str) -> AnyPlayer:
     loaded(address, lambda: loader.exec_module(module))
     for name in NAMES_IN_FILE:
         if getattr(module, name, Player) is not Player:  # which a file may import for its types
-            return seated(address, getattr(module, name))
+            return instance_of(address, getattr(module, name))
     raise BadRequest(f"{address} defines no player: neither a class Player nor a function take_turn")
 
 
-def seated(address: str, found: Any) -> AnyPlayer:
+def instance_of(address: str, found: Any) -> AnyPlayer:
     """A class makes a player; a function or an object is one."""
     player: AnyPlayer = loaded(address, found) if isinstance(found, type) else found
     if not callable(getattr(player, "take_turn", player)):

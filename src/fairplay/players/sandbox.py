@@ -20,7 +20,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
-from fairplay.players.lifeline import keeper, namespace, outcome, why_no_namespace
+from fairplay.players.process_tree import keeper, namespace, output_of, why_no_namespace
 from fairplay.referee.host import complain
 
 MEGABYTE = 1024 * 1024
@@ -164,7 +164,7 @@ def tried() -> tuple[dict[str, bool], str]:
     """What holds in a strict sandbox, or why there is none at all."""
     if missing := [package for tool, package in TOOLS.items() if shutil.which(tool) is None]:
         return {}, f"{', '.join(missing)}: not installed"
-    version = outcome(["bwrap", "--version"])[0].split()[-1]
+    version = output_of(["bwrap", "--version"])[0].split()[-1]
     if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
         return {}, f"bubblewrap {version} is too old; it takes {'.'.join(map(str, OLDEST_BUBBLEWRAP))} or later"
     if why := why_no_namespace():
@@ -177,7 +177,7 @@ def tried() -> tuple[dict[str, bool], str]:
     }
     imports = "import json, os, resource, sys\nfrom pathlib import Path\nfrom typing import Any"
     source = f"{imports}\n{inspect.getsource(look)}\nlook()"
-    said, why = outcome(strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox))
+    said, why = output_of(strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox))
     return ({}, why) if why else (json.loads(said), "")
 
 

@@ -59,10 +59,10 @@ def serve_player(
     return None
 
 
-def read_line(text: bytes) -> wire.Line:
+def read_line(text: bytes) -> wire.WireMessage:
     """A message of the protocol."""
     try:
-        line: wire.Line = wire.decode_line(text)
+        line: wire.WireMessage = wire.decode_line(text)
         return line
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Misunderstood(f"what came is no message of the protocol: {error}: {text[:MOST_SHOWN]!r}") from None

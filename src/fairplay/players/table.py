@@ -17,11 +17,11 @@ from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Record
 from fairplay.players.address import AnyPlayer
+from fairplay.players.door import Door, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Level, Sandbox, wrap
-from fairplay.players.tcp import Door, listen_tcp
 from fairplay.players.wire import LONGEST_NAME
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import Referee, complain
@@ -52,7 +52,7 @@ class Invitation(msgspec.Struct, frozen=True):
     place: str  # PORT or HOST:PORT
 
 
-Place = Near | Command | Invitation
+Location = Near | Command | Invitation
 
 
 def far(address: str) -> Command | Invitation | None:
@@ -90,7 +90,7 @@ class Table:
 
     def __init__(
         self,
-        places: Mapping[Seat, Place],
+        places: Mapping[Seat, Location],
         *,
         limits: Limits = DEFAULT,
         sandbox: Sandbox = OPEN,

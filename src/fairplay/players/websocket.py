@@ -8,8 +8,10 @@ from urllib.parse import urlsplit
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.players import wire
+from fairplay.players.dial import MOST_LINE, Lost, dial
+from fairplay.players.door import Door
+from fairplay.players.places import host_and_port, reason
 from fairplay.players.remote import Closed, TooMuch
-from fairplay.players.tcp import MOST_LINE, Door, Lost, dial, host_and_port, reason
 
 try:
     from websockets.exceptions import (

@@ -76,7 +76,7 @@ class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
     clause: str
 
 
-Line = Hello | Start | TakeTurn | Tell | End | Goodbye
+WireMessage = Hello | Start | TakeTurn | Tell | End | Goodbye
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,7 +99,7 @@ class Malformed(msgspec.Struct, frozen=True):
 
 
 encode = msgspec.json.Encoder().encode
-decode_line = msgspec.json.Decoder(Line).decode  # for the player's side
+decode_line = msgspec.json.Decoder(WireMessage).decode  # for the player's side
 decode_reply = msgspec.json.Decoder(Reply).decode
 
 
@@ -108,7 +108,7 @@ def question(
 ) -> bytes:
     """A message as a line."""
     common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
-    line: Line
+    line: WireMessage
     match message:
         case messages.Start(seat, names, view):
             line = Start(seat=seat, names=names, view=game.pack(view), **common)
@@ -188,7 +188,7 @@ def oddity(line: bytes) -> str | None:
         return f"nested more than {MOST_DEPTH} deep"
     try:
         value = json.loads(
-            text, object_pairs_hook=distinct, parse_int=short, parse_float=no_float, parse_constant=no_constant
+            text, object_pairs_hook=no_duplicates, parse_int=short, parse_float=no_float, parse_constant=no_constant
         )
         json.dumps(value, ensure_ascii=False).encode()
     except Odd as odd:
@@ -213,7 +213,7 @@ def is_too_deep(text: str) -> bool:
     return False
 
 
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, unless a key is in it twice."""
     found = dict(pairs)
     if len(found) != len(pairs):

@@ -1,6 +1,7 @@
 """Check the laws that every game must keep, along random matches."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from fairplay.core.chance import Lots, seed_from
@@ -8,7 +9,7 @@ from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
 from fairplay.testing.laws import DEAR, LAWS, Law, Trial, views_hide_what_they_must
 from fairplay.testing.mutants import strangers
-from fairplay.testing.playouts import AnyMatch, Sampling, Spot, playout, under
+from fairplay.testing.playouts import AnyMatch, Position, Sampling, playout, under
 
 SEEDS = tuple(seed_from(f"conformance {number}") for number in range(3))
 
@@ -31,7 +32,7 @@ def check_game(
     `pieces` is what no action and no ejection may change: all tiles wherever they are, say, sorted. `reshuffle`
     changes what a seat (None: a spectator) may not know, and nothing else; without it everything is public. Matches
     are dealt from each seed for each number of seats, or are given. `turns` bounds the length of a match, `breadth`
-    the choice at each turn, `points` at how many spots of each match the dear laws are tried.
+    the choice at each turn, `points` at how many positions of each match the dear laws are tried.
     """
     sampling = Sampling(Lots(seed_from("sampling")), turns, breadth)
     playouts = [
@@ -39,18 +40,21 @@ def check_game(
         *(playout(match, sampling, f"given match {number}") for number, match in enumerate(given, 1)),
     ]
     trial = Trial(
-        sampling, pieces, reshuffle, strangers(game, [spot for spots in playouts for spot in spots], sampling)
+        sampling,
+        pieces,
+        reshuffle,
+        strangers(game, list(chain.from_iterable(playouts)), sampling),
     )
     for law in laws:
-        for spots in playouts:
-            for spot in some(spots, points, sampling.lots) if law in DEAR else spots:
-                with under(f"{law.__name__.replace('_', ' ')}: {{}} ({spot.where})"):
-                    law(spot, trial)
+        for positions in playouts:
+            for position in some(positions, points, sampling.lots) if law in DEAR else positions:
+                with under(f"{law.__name__.replace('_', ' ')}: {{}} ({position.where})"):
+                    law(position, trial)
     if reshuffle is not None and views_hide_what_they_must in laws and not trial.hidden:
         raise AssertionError("views hide what they must: the reshuffle never changed a state, so nothing was checked")
 
 
-def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Spot]:
+def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Position]:
     """A random match from a seed."""
     label = f"seed {seed.hex()}"
     with under(f"a match can be dealt: {{}} ({label}, {seats} seats)"):
@@ -58,9 +62,9 @@ def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling
     return playout(match, sampling, label, seed)
 
 
-def some(spots: Sequence[Spot], points: int, lots: Lots) -> list[Spot]:
-    """So many of the spots, in their order, with the first and the last."""
-    if len(spots) <= points:
-        return list(spots)
-    inner = sorted(lots.sample(len(spots) - 2, points - 2))
-    return [spots[0], *(spots[index + 1] for index in inner), spots[-1]]
+def some(positions: Sequence[Position], points: int, lots: Lots) -> list[Position]:
+    """So many of the positions, in their order, with the first and the last."""
+    if len(positions) <= points:
+        return list(positions)
+    inner = sorted(lots.sample(len(positions) - 2, points - 2))
+    return [positions[0], *(positions[index + 1] for index in inner), positions[-1]]

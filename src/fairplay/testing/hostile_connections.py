@@ -15,7 +15,7 @@ from fairplay.testing.hostile_programs import (
     WEBSOCKET,
     Deed,
     Do,
-    Line,
+    FarEnd,
     Turn,
     Words,
     break_off,
@@ -31,7 +31,7 @@ END_OF_HEAD = b"\r\n\r\n"
 WHOLE, TEXT, BINARY, CLOSE, PING = 0x80, 1, 2, 8, 9
 
 
-class Connection(Line):
+class Connection(FarEnd):
     """A line over TCP."""
 
     def __init__(self, connection: socket.socket) -> None:

@@ -28,7 +28,7 @@ LONG = 60.0  # seconds
 GOOD = b'{"nonce":@,"answer":#}'
 
 
-class Line:
+class FarEnd:
     """The far end of a line, with a newline after each message."""
 
     def __init__(self, reading: int, writing: int) -> None:
@@ -81,7 +81,7 @@ class Line:
 class Turn(NamedTuple):
     """What a deed is done with."""
 
-    line: Line
+    line: FarEnd
     nonce: bytes  # of the question, with its quotes
     answer: bytes  # that would be good
     limit: float  # seconds for it
@@ -372,7 +372,7 @@ def answer_to(question: dict[str, Any], turns: int) -> Any:
     return {"type": "pass" if turns or question["view"].get("left", 0) < 6 else "exchange"}
 
 
-def misbehave(line: Line, do: Do, at: str) -> None:
+def misbehave(line: FarEnd, do: Do, at: str) -> None:
     """Play well over a line, until it is time for the deed."""
     old: list[bytes] = []
     turns = 0
@@ -393,7 +393,7 @@ def main(name: str, at: str) -> None:
     """Do what the command line says."""
     do = saying(bytes.fromhex(name[1:])) if name.startswith("=") else DEEDS[name].do
     with suppress(BrokenPipeError):  # nobody is there any more
-        misbehave(Line(0, 1), do, at)
+        misbehave(FarEnd(0, 1), do, at)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.testing.playouts import AnyMatch, Sampling, Spot, packed, play_on, under, ways_out
+from fairplay.testing.playouts import AnyMatch, Position, Sampling, packed, play_on, under, ways_out
 
 JUNK: tuple[Any, ...] = (None, True, 7, "junk", [], {}, [[1, 2]], {"junk": 1})  # neither a state nor a view
 
@@ -26,39 +26,39 @@ class Trial(msgspec.Struct):
     hidden: bool = False  # did the reshuffle ever find something to change?
 
 
-Law = Callable[[Spot, Trial], None]
+Law = Callable[[Position, Trial], None]
 
 
-def values_never_change(spot: Spot, trial: Trial) -> None:
+def values_never_change(position: Position, trial: Trial) -> None:
     """Neither later play nor any question leaves a mark on a state."""
-    match = spot.match
-    hold(packed(match) == spot.packed, "this state changed while the match went on")
+    match = position.match
+    hold(packed(match) == position.packed, "this state changed while the match went on")
     for view in views(match):
         list(match.game.actions(view))
-    hold(packed(match) == spot.packed, "looking at this state changed it")
+    hold(packed(match) == position.packed, "looking at this state changed it")
 
 
-def same_seed_same_deal(spot: Spot, trial: Trial) -> None:
+def same_seed_same_deal(position: Position, trial: Trial) -> None:
     """A deal depends on nothing but the parameters, the number of seats and the seed."""
-    if spot.seed is not None:
-        again = spot.match.game.deal(len(spot.match.names), spot.seed)
-        hold(again == spot.match.state, "the second deal differs from the first")
+    if position.seed is not None:
+        again = position.match.game.deal(len(position.match.names), position.seed)
+        hold(again == position.match.state, "the second deal differs from the first")
 
 
-def same_answers_same_match(spot: Spot, trial: Trial) -> None:
+def same_answers_same_match(position: Position, trial: Trial) -> None:
     """All chance is in the deal: the same question has the same answer."""
-    match, game = spot.match, spot.match.game
-    if spot.before is not None and spot.fact is not None:
-        hold(spot.before.after(spot.fact) == match, f"the second time {spot.fact} led elsewhere")
+    match, game = position.match, position.match.game
+    if position.before is not None and position.fact is not None:
+        hold(position.before.after(position.fact) == match, f"the second time {position.fact} led elsewhere")
     for one, other in zip(views(match), views(match), strict=True):
         hold(one == other, "two looks at the same state differ")
         hold(list(game.actions(one)) == list(game.actions(other)), "the actions differ from one look to the next")
     hold(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
 
 
-def what_is_written_can_be_read(spot: Spot, trial: Trial) -> None:
+def what_is_written_can_be_read(position: Position, trial: Trial) -> None:
     """States, views and news survive being written down, as plain values and as bytes."""
-    match, game = spot.match, spot.match.game
+    match, game = position.match, position.match.game
     plain = game.pack_state(match.state)
     hold(game.unpack_state(plain) == match.state, "unpack_state does not give back what pack_state took")
     hold(game.unpack_state(through_json(plain)) == match.state, "the state does not survive JSON")
@@ -70,18 +70,18 @@ def what_is_written_can_be_read(spot: Spot, trial: Trial) -> None:
         through_json(news.content)
 
 
-def nothing_else_can_be_read(spot: Spot, trial: Trial) -> None:
+def nothing_else_can_be_read(position: Position, trial: Trial) -> None:
     """Junk is refused as a bad request."""
-    if spot.before is None:
+    if position.before is None:
         for junk in JUNK:
-            refuses(spot.match.game.unpack, junk)
-            refuses(spot.match.game.unpack_state, junk)
+            refuses(position.match.game.unpack, junk)
+            refuses(position.match.game.unpack_state, junk)
 
 
-def what_is_offered_is_legal(spot: Spot, trial: Trial) -> None:
+def what_is_offered_is_legal(position: Position, trial: Trial) -> None:
     """Every action in `actions` passes `check`, is there once, and survives JSON."""
-    game = spot.match.game
-    for view in views(spot.match):
+    game = position.match.game
+    for view in views(position.match):
         offered = list(game.actions(view))
         hold(len(set(offered)) == len(offered), "an action is offered twice")
         for action in offered:
@@ -89,51 +89,51 @@ def what_is_offered_is_legal(spot: Spot, trial: Trial) -> None:
             hold(legal(game, view, action), f"{action!r} is offered, but check refuses it")
 
 
-def what_is_not_offered_is_illegal(spot: Spot, trial: Trial) -> None:
+def what_is_not_offered_is_illegal(position: Position, trial: Trial) -> None:
     """Whatever is not in `actions` fails `check`, and fails it as an illegal action."""
-    game = spot.match.game
-    for view in views(spot.match):
+    game = position.match.game
+    for view in views(position.match):
         offered = set(game.actions(view))
         for action in trial.strangers:
             if action not in offered:
                 hold(not legal(game, view, action), f"{action!r} is not offered, but check accepts it")
 
 
-def only_the_seat_on_turn_acts(spot: Spot, trial: Trial) -> None:
+def only_the_seat_on_turn_acts(position: Position, trial: Trial) -> None:
     """Nobody else is offered anything, spectators least of all."""
-    match = spot.match
+    match = position.match
     for seat in everybody(match):
         if seat is None or seat != match.turn:
             hold(not list(match.game.actions(match.view(seat))), f"seat {seat} has actions, but it is not its turn")
 
 
-def turn_and_order_agree(spot: Spot, trial: Trial) -> None:
+def turn_and_order_agree(position: Position, trial: Trial) -> None:
     """The order starts with the seat on turn, and names nobody twice and nobody ejected."""
-    lawful_order(spot.match)
+    lawful_order(position.match)
 
 
-def exactly_the_seated_are_ranked(spot: Spot, trial: Trial) -> None:
+def exactly_the_seated_are_ranked(position: Position, trial: Trial) -> None:
     """The ranking has everybody who was not ejected once, in groups of one or more."""
-    lawful_ranking(spot.match)
+    lawful_ranking(position.match)
 
 
-def news_is_for_the_seated(spot: Spot, trial: Trial) -> None:
+def news_is_for_the_seated(position: Position, trial: Trial) -> None:
     """Whoever is to be told something is still there to be told."""
-    for news in spot.match.owed:
-        hold(news.seat in spot.match.seated, f"there is news for seat {news.seat}, which is not seated")
+    for news in position.match.owed:
+        hold(news.seat in position.match.seated, f"there is news for seat {news.seat}, which is not seated")
 
 
-def pieces_are_kept(spot: Spot, trial: Trial) -> None:
+def pieces_are_kept(position: Position, trial: Trial) -> None:
     """Nothing is lost and nothing doubled by an action."""
-    if spot.before is not None:
-        lawful_pieces(spot.before, spot.match, trial)
+    if position.before is not None:
+        lawful_pieces(position.before, position.match, trial)
 
 
-def views_hide_what_they_must(spot: Spot, trial: Trial) -> None:
+def views_hide_what_they_must(position: Position, trial: Trial) -> None:
     """A view does not depend on what its seat may not know."""
     if trial.reshuffle is None:
         return
-    match, game = spot.match, spot.match.game
+    match, game = position.match, position.match.game
     for seat in everybody(match):
         other = trial.reshuffle(match.state, seat, trial.sampling.lots)
         trial.hidden = trial.hidden or other != match.state
@@ -141,21 +141,21 @@ def views_hide_what_they_must(spot: Spot, trial: Trial) -> None:
         hold(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
 
 
-def ejection_leaves_a_game(spot: Spot, trial: Trial) -> None:
+def ejection_leaves_a_game(position: Position, trial: Trial) -> None:
     """Whoever is ejected, at whatever moment: the rest play on to the end, and keep every law."""
-    for ejected in ways_out(spot.match):
+    for ejected in ways_out(position.match):
         with under(f"{said(ejected)}; then {{}}"):
-            after = spot.match.after(ejected)
-            hold(spot.match.after(ejected) == after, "once more, which led elsewhere")
-            hold(packed(spot.match) == spot.packed, "the state before that had changed")
-            lawful(spot.match, after, trial)
+            after = position.match.after(ejected)
+            hold(position.match.after(ejected) == after, "once more, which led elsewhere")
+            hold(packed(position.match) == position.packed, "the state before that had changed")
+            lawful(position.match, after, trial)
             for _, later in play_on(after, trial.sampling):
                 lawful(after, later, trial)
 
 
-def anybody_can_leave(spot: Spot, trial: Trial) -> None:
+def anybody_can_leave(position: Position, trial: Trial) -> None:
     """They can be ejected one after the other in any order, until nobody is left."""
-    match, lots = spot.match, trial.sampling.lots
+    match, lots = position.match, trial.sampling.lots
     leaving = list(match.seated)
     lots.shuffle(leaving)
     for seat in leaving:

@@ -9,17 +9,17 @@ import msgspec
 from fairplay.core.chance import Lots
 from fairplay.core.events import Acted
 from fairplay.core.game import Game
-from fairplay.testing.playouts import Sampling, Spot
+from fairplay.testing.playouts import Position, Sampling
 
 MOST = 400  # of each kind
 
 
-def strangers(game: Game[Any, Any, Any], spots: Sequence[Spot], sampling: Sampling) -> list[Any]:
+def strangers(game: Game[Any, Any, Any], positions: Sequence[Position], sampling: Sampling) -> list[Any]:
     """Well-formed actions of this game, most of which are illegal most of the time."""
-    known = list(dict.fromkeys(spot.fact.action for spot in spots if isinstance(spot.fact, Acted)))
-    for spot in spots[:: max(1, len(spots) // 20)]:
-        if (seat := spot.match.turn) is not None:
-            known += islice(game.actions(spot.match.view(seat)), sampling.breadth)
+    known = list(dict.fromkeys(position.fact.action for position in positions if isinstance(position.fact, Acted)))
+    for position in positions[:: max(1, len(positions) // 20)]:
+        if (seat := position.match.turn) is not None:
+            known += islice(game.actions(position.match.view(seat)), sampling.breadth)
     known = list(dict.fromkeys(known))
     sampling.lots.shuffle(known)
     plain = [msgspec.json.decode(msgspec.json.encode(action)) for action in known]

@@ -1,4 +1,4 @@
-"""Play matches at random, so that laws can be tried at every spot of them."""
+"""Play matches at random, so that laws can be tried at every position of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from fairplay.core.match import Match
 AnyMatch = Match[Any, Any, Any]
 
 
-class Spot(msgspec.Struct, frozen=True):
+class Position(msgspec.Struct, frozen=True):
     """A match as it stood at one point of a playout, and how it came there."""
 
     match: AnyMatch
@@ -34,20 +34,20 @@ class Sampling(msgspec.Struct, frozen=True):
     breadth: int  # the most actions among which one is drawn
 
 
-def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None = None) -> list[Spot]:
-    """Every spot of a match that is played at random from here to its end."""
-    spots: list[Spot] = []
+def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None = None) -> list[Position]:
+    """Every position of a match that is played at random from here to its end."""
+    positions: list[Position] = []
     acts = 0
     story = play_on(match, sampling)
     while True:
         with under(f"every match comes to its end: {{}} ({where(label, match, acts)})"):
-            if not spots:
-                spots.append(Spot(match, packed(match), where(label, match, acts), seed=seed))
+            if not positions:
+                positions.append(Position(match, packed(match), where(label, match, acts), seed=seed))
             fact, after = next(story, (None, match))
             if fact is None:
-                return spots
+                return positions
             acts += isinstance(fact, Acted)
-            spots.append(Spot(after, packed(after), where(label, after, acts), match, fact))
+            positions.append(Position(after, packed(after), where(label, after, acts), match, fact))
             match = after
 
 
@@ -87,7 +87,7 @@ def packed(match: AnyMatch) -> bytes:
 
 
 def where(label: str, match: AnyMatch, acts: int) -> str:
-    """A spot in words: what led there, and how to get there again."""
+    """A position in words: what led there, and how to get there again."""
     ejections = f" and {len(match.ejected)} ejected" if match.ejected else ""
     return f"{label}, {len(match.names)} seats, after {acts} actions{ejections}"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Moment
-from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View, sheet
+from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View, codec
 from fairplay.games.fish.state import state_of
 
 FISH = Fish()
@@ -293,8 +293,8 @@ def test_a_sheet_with_a_spoilt_detail_is_refused_or_a_position(state: State, dat
     spoilt = spoil(plain, data)
 
     try:
-        page = sheet.read(spoilt)
-        read = sheet.state_on(page)
+        page = codec.read(spoilt)
+        read = codec.state_on(page)
     except BadRequest:
         return
     assert FISH.unpack_state(FISH.pack_state(read)) == read

@@ -14,7 +14,7 @@ from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Moment
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Lay, Place, Stage, State, Tsuro, View
-from fairplay.games.tsuro.board import outcome
+from fairplay.games.tsuro.board import prospect
 from fairplay.games.tsuro.game import most_tiles
 from fairplay.games.tsuro.pieces import CONNECTIONS, PORTS, code_of
 from fairplay.games.tsuro.rules import LAYS, Kind, kind_of, options_of
@@ -152,7 +152,7 @@ def test_what_comes_of_a_tile_is_what_comes_of_it_the_slow_way(state: State) -> 
 
     for option in options_of(state.dealt):
         code = code_of(option.tile, option.degrees)
-        what = outcome(table.grid.size, table.board, table.avatars, y * table.grid.size + x, code)
+        what = prospect(table.grid.size, table.board, table.avatars, y * table.grid.size + x, code)
         board, after = laid(state, option)
         assert kind_of(TSURO.view(state, 0), option) is slow_kind(state, option)
         assert set(what.looping) == {seat for seat, end in enumerate(after) if end == "loop"}

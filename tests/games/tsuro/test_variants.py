@@ -10,7 +10,7 @@ from fairplay import BadJournal, BadRequest, Fault, IllegalAction, Journal, Matc
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Tsuro, View
 from fairplay.games.tsuro.board import OUT
-from fairplay.games.tsuro.rules import options_of, outcome_of
+from fairplay.games.tsuro.rules import options_of, prospect_of
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.testing.conformance import SEEDS, check_game
@@ -25,7 +25,7 @@ class Reckless(Rules, frozen=True):
 
     def lays(self, view: View) -> list[Lay]:
         options = list(options_of(view.dealt))
-        return [option for option in options if not outcome_of(view, option).looping] or options
+        return [option for option in options if not prospect_of(view, option).looping] or options
 
     def check_lay(self, view: View, lay: Lay) -> None:
         if lay.tile not in view.dealt:
@@ -54,7 +54,7 @@ def lemming(view: View) -> Action:
     if not (view.dealt and len(view.dealt) == 2):
         return first(view)
     options = list(options_of(view.dealt))
-    off = (option for option in options if outcome_of(view, option).avatars[view.table.waiting[0]] == OUT)
+    off = (option for option in options if prospect_of(view, option).avatars[view.table.waiting[0]] == OUT)
     return next(off, options[0])
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Moment, Ranking, Seat
-from fairplay.games.fish import sheet
+from fairplay.games.fish import codec
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, penguins_each
 from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, View, left, moved, placed, settled, state_of
@@ -106,21 +106,21 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
 
     def pack(self, view: View) -> Any:
-        """A view as plain JSON: the state's sheet with the seat on it."""
-        return {"seat": view.seat, **sheet.write(view.state)}
+        """A view as plain JSON: the state, and the seat."""
+        return {"seat": view.seat, **codec.write(view.state)}
 
     def unpack(self, plain: Any) -> View:
-        """The view of a sheet."""
-        page = sheet.read(plain)
-        return View(page.seat, sheet.state_on(page))
+        """The view that was written down."""
+        page = codec.read(plain)
+        return View(page.seat, codec.state_on(page))
 
     def pack_state(self, state: State) -> Any:
-        """A state as a sheet of plain JSON."""
-        return sheet.write(state)
+        """A state as plain JSON."""
+        return codec.write(state)
 
     def unpack_state(self, plain: Any) -> State:
-        """The state of a sheet."""
-        return sheet.state_on(sheet.read(plain))
+        """The state that was written down."""
+        return codec.state_on(codec.read(plain))
 
 
 def check_place(state: State, place: Place) -> None:

@@ -9,7 +9,7 @@ from fairplay.games.q.actions import Action, Place
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES, Position, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
-    Line,
+    Index,
     extent,
     hand_line,
     labelled,
@@ -209,8 +209,8 @@ def _spikes(count: int, outer: float, inner: float) -> Iterator[tuple[float, flo
 class Cloth(NamedTuple):
     """The part of the table that is shown."""
 
-    rows: Sequence[Line]
-    columns: Sequence[Line]
+    rows: Sequence[Index]
+    columns: Sequence[Index]
     down: Mapping[int, float]  # from a row to its middle
     right: Mapping[int, float]
 
@@ -255,7 +255,7 @@ def _cloth(view: View) -> Cloth:
     return Cloth(rows, columns, down, right)
 
 
-def _at_least(count: int, lines: list[Line]) -> list[Line]:
+def _at_least(count: int, lines: list[Index]) -> list[Index]:
     """With more lines at both ends, if there are too few."""
     first, last = lines[0] or 0, lines[-1] or 0
     missing = max(0, count - len(lines))
@@ -275,7 +275,7 @@ def _linen(cloth: Cloth) -> Iterator[str]:
     yield group(tears, id="tears", fill="none", stroke=TEAR, stroke_width=TOOTH)
 
 
-def _left_out(lines: Sequence[Line]) -> list[float]:
+def _left_out(lines: Sequence[Index]) -> list[float]:
     return [(place + 0.5) * CELL for place, line in enumerate(lines) if line is None]
 
 

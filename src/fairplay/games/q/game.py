@@ -10,7 +10,7 @@ from msgspec import Meta
 from fairplay.core.chance import Lots
 from fairplay.core.errors import IllegalAction
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
-from fairplay.games.q import sheet
+from fairplay.games.q import codec
 from fairplay.games.q.actions import Action, Exchange, Pass, Place
 from fairplay.games.q.board import Overlay, cell_at, fitting, has_neighbour, map_of, score_of
 from fairplay.games.q.draft import drafts
@@ -126,19 +126,19 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def pack(self, view: View) -> Any:
         """A view as plain JSON."""
-        return sheet.write_view(view)
+        return codec.write_view(view)
 
     def unpack(self, plain: Any) -> View:
-        """The view on a sheet."""
-        return sheet.read_view(plain)
+        """The view that was written down."""
+        return codec.read_view(plain)
 
     def pack_state(self, state: State) -> Any:
         """A state as plain JSON."""
-        return sheet.write_state(state)
+        return codec.write_state(state)
 
     def unpack_state(self, plain: Any) -> State:
-        """The state on a sheet."""
-        return sheet.read_state(plain)
+        """The state that was written down."""
+        return codec.read_state(plain)
 
 
 def check_place(view: View, action: Place) -> None:

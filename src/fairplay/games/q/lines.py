@@ -15,7 +15,7 @@ from fairplay.games.q.state import Tiles
 Q_LENGTH = len(SHAPES)
 
 
-class Spot(msgspec.Struct, frozen=True, gc=False):
+class FreeCell(msgspec.Struct, frozen=True, gc=False):
     """A free cell of a line, and the tiles around it, up to the next free cells."""
 
     fits: int = ANY  # the mask of kinds
@@ -34,15 +34,15 @@ class Spot(msgspec.Struct, frozen=True, gc=False):
         return 3 + self.after + self.across + (q_bonus if is_q else 0)
 
 
-OPEN = Spot()  # no tile beside it
-Spots = dict[int, Spot]  # by cell
+OPEN = FreeCell()  # no tile beside it
+FreeCells = dict[int, FreeCell]  # by cell
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class Lane(msgspec.Struct, frozen=True, gc=False):
     """A row or a column with spots for tiles of a hand."""
 
     step: int
-    spots: Spots
+    spots: FreeCells
     values: dict[int, float]  # what a tile on each spot can add to a placement at most
     bound: float  # what a placement can bring at most
 
@@ -55,23 +55,23 @@ class Geometry(msgspec.Struct, frozen=True):
     q_bonus: int
     finish_bonus: int
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[Lane]:
         """All lines in which something can be placed, the most promising first."""
         tiles, frontier, wanted = self.map.tiles, self.map.frontier, mask_of(self.hand)
-        rows: dict[int, Spots] = defaultdict(dict)
-        columns: dict[int, Spots] = defaultdict(dict)
+        rows: dict[int, FreeCells] = defaultdict(dict)
+        columns: dict[int, FreeCells] = defaultdict(dict)
         for cell in self.map.edge:
             fits = frontier[cell] & wanted
             if fits:
                 left, right, up, down = (beside(tiles, cell, step) for step in (-ROW, ROW, -COLUMN, COLUMN))
                 row, column = position_of(cell)
-                rows[row][cell] = Spot(fits, *left, *right, up[0] + down[0], up[1] | down[1])
-                columns[column][cell] = Spot(fits, *up, *down, left[0] + right[0], left[1] | right[1])
+                rows[row][cell] = FreeCell(fits, *left, *right, up[0] + down[0], up[1] | down[1])
+                columns[column][cell] = FreeCell(fits, *up, *down, left[0] + right[0], left[1] | right[1])
         lines = [self._line(ROW, spots) for spots in rows.values()]
         lines += [self._line(COLUMN, spots) for spots in columns.values()]
         return sorted(lines, key=lambda line: -line.bound)
 
-    def with_open(self, line: Line) -> Spots:
+    def with_open(self, line: Lane) -> FreeCells:
         """The spots of a line, and the open cells that the hand may reach from them."""
         tiles, frontier, spots = self.map.tiles, self.map.frontier, dict(line.spots)
         for start in line.spots:
@@ -84,7 +84,7 @@ class Geometry(msgspec.Struct, frozen=True):
                     spots[cell] = OPEN
         return spots
 
-    def behind(self, line: Line, cells: Iterable[int]) -> dict[int, list[float]]:
+    def behind(self, line: Lane, cells: Iterable[int]) -> dict[int, list[float]]:
         """For each cell, by how many tiles are used: what those that are left can add behind it at most."""
         size = len(self.hand)
         highest: list[float] = []  # of the values behind a cell, as many as there are tiles, ascending
@@ -96,14 +96,14 @@ class Geometry(msgspec.Struct, frozen=True):
             del highest[:-size]
         return bounds
 
-    def _line(self, step: int, spots: Spots) -> Line:
+    def _line(self, step: int, spots: FreeCells) -> Lane:
         values = {cell: self._value(cell, spot, step) for cell, spot in spots.items()}
         highest = sorted(values.values(), reverse=True)[: len(self.hand)]
         opens = len(self.hand) - len(highest)
         each = 2 + self.q_bonus / 2  # behind four tiles and a new one it may complete a Q
-        return Line(step, spots, values, sum(highest) + opens * each + self.finish_bonus)
+        return Lane(step, spots, values, sum(highest) + opens * each + self.finish_bonus)
 
-    def _value(self, cell: int, spot: Spot, step: int) -> float:
+    def _value(self, cell: int, spot: FreeCell, step: int) -> float:
         """What a tile here can add at most; the bonus for a Q along the line is shared by its new tiles."""
         along = spot.before + spot.after
         points: float = 2 + along + (1 + spot.across if spot.across else 0)
@@ -113,7 +113,7 @@ class Geometry(msgspec.Struct, frozen=True):
             points += self.q_bonus / self._short_of_q(cell, spot, step)
         return points
 
-    def _short_of_q(self, cell: int, spot: Spot, step: int) -> float:
+    def _short_of_q(self, cell: int, spot: FreeCell, step: int) -> float:
         """How few new tiles could make a Q along the line, with one of them here?"""
         tiles, fewest = self.map.tiles, inf
         for back in range(spot.before, Q_LENGTH - spot.after):

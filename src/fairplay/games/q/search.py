@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from fairplay.games.q.board import TRAITS, is_whole, position_of
 from fairplay.games.q.draft import Draft, draft_of
-from fairplay.games.q.lines import Q_LENGTH, Geometry, Line, could_be_q
+from fairplay.games.q.lines import Q_LENGTH, Geometry, Lane, could_be_q
 from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 
@@ -116,7 +116,7 @@ class Sweep:
 
     __slots__ = ("_active", "_bounds", "_idle", "_search", "_spots", "_step", "_tiles")
 
-    def __init__(self, search: Search, line: Line) -> None:
+    def __init__(self, search: Search, line: Lane) -> None:
         geometry = search.geometry
         self._search = search
         self._tiles, self._step = geometry.map.tiles, line.step

@@ -15,7 +15,7 @@ from fairplay.games.q.board import Map, position_of
 from fairplay.games.q.pieces import COLOURS, SHAPES, Position, colour_of, shape_of
 from fairplay.render.text import dye
 
-Line = int | None  # the number of a row or of a column; None: several that are empty, and left out
+Index = int | None  # the number of a row or of a column; None: several that are empty, and left out
 
 MOST_EMPTY = 4  # lines between tiles; more are left out
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # from label to label
@@ -75,7 +75,7 @@ def _dyed(sign: str, hue: str) -> str:
     return dye(sign, f"1;38;5;{INKS[hue]};48;5;{TILE}")
 
 
-def _numbers(columns: Sequence[Line]) -> str:
+def _numbers(columns: Sequence[Index]) -> str:
     """The numbers of columns, as many as there is room for."""
     longest = max(len(str(column)) for column in columns if column is not None)
     line = ""
@@ -99,20 +99,20 @@ def places_of(shown: Map) -> list[Position]:
     return [position_of(cell) for cell, fits in sorted(shown.frontier.items()) if fits]
 
 
-def extent(shown: Map) -> tuple[list[Line], list[Line]]:
+def extent(shown: Map) -> tuple[list[Index], list[Index]]:
     """The rows and the columns that a picture shows: those of the tiles, and one more on all sides."""
     positions = [position_of(cell) for cell in (*shown.tiles, *shown.frontier)]
     return span(row for row, _ in positions), span(column for _, column in positions)
 
 
-def span(numbers: Iterable[int]) -> list[Line]:
+def span(numbers: Iterable[int]) -> list[Index]:
     """The lines from the first to the last of these numbers; a map may leave very many in between.
 
     >>> span([0, 1, 3, 3, 1000])
     [0, 1, 2, 3, None, 1000]
     """
     first, *others = sorted(set(numbers)) or [0]
-    lines: list[Line] = [first]
+    lines: list[Index] = [first]
     for number in others:
         empty = range(first + 1, number)
         lines += empty if len(empty) <= MOST_EMPTY else [None]
@@ -121,7 +121,7 @@ def span(numbers: Iterable[int]) -> list[Line]:
     return lines
 
 
-def labelled(lines: Sequence[Line], step: int) -> Iterator[tuple[int, int]]:
+def labelled(lines: Sequence[Index], step: int) -> Iterator[tuple[int, int]]:
     """The places and the numbers to label: every so many, and the first of those where that would be none."""
     for _, run in groupby(enumerate(lines), key=lambda line: line[1] is None):
         numbers = [(place, number) for place, number in run if number is not None]

@@ -74,7 +74,7 @@ def grid(size: int) -> Grid:
     return Grid(size)
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class Prospect(msgspec.Struct, frozen=True, gc=False):
     """What would come of a tile on a square."""
 
     board: bytes  # with the tile on it
@@ -83,7 +83,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 @lru_cache(maxsize=4096)
-def outcome(size: int, board: bytes, avatars: tuple[int, ...], square: int, code: int) -> Outcome:
+def prospect(size: int, board: bytes, avatars: tuple[int, ...], square: int, code: int) -> Prospect:
     """What comes of a tile; kept, so that rules, referee and strategies work it out once in a turn."""
     tables = grid(size)
     ahead = tables.ahead
@@ -95,4 +95,4 @@ def outcome(size: int, board: bytes, avatars: tuple[int, ...], square: int, code
             moved[seat] = tables.follow(after, spot)
             if moved[seat] == LOOP:
                 looping.append(seat)
-    return Outcome(after, tuple(moved), tuple(looping))
+    return Prospect(after, tuple(moved), tuple(looping))

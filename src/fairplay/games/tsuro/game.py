@@ -10,11 +10,11 @@ from msgspec import Meta
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Moment, Ranking, Seat
-from fairplay.games.tsuro import sheet
+from fairplay.games.tsuro import codec
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, TILES, Tile, code_of
-from fairplay.games.tsuro.rules import STANDARD, Rules, outcome_of
+from fairplay.games.tsuro.rules import STANDARD, Rules, prospect_of
 from fairplay.games.tsuro.state import (
     EJECTED,
     PLACING,
@@ -142,7 +142,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         table, drawn = state.table, state.drawn + (3 if isinstance(action, Place) else 2)
         if isinstance(action, Place):
             return State(next_turn(placed(table, action)), state.source, drawn)
-        what = outcome_of(View(None, table, ()), action)
+        what = prospect_of(View(None, table, ()), action)
         if not what.looping:
             return State(after_falls(table, what.board, what.avatars), state.source, drawn)
         stay = tuple(OUT if seat in what.looping else spot for seat, spot in enumerate(table.avatars))
@@ -172,20 +172,20 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return tuple(group for group in groups if group)
 
     def pack(self, view: View) -> Any:
-        """A view as plain JSON: the table's sheet, with the seat and the dealt tiles on it."""
-        return {"seat": view.seat, "dealt": list(view.dealt), **sheet.write(view.table)}
+        """A view as plain JSON: the table, the seat and the dealt tiles."""
+        return {"seat": view.seat, "dealt": list(view.dealt), **codec.write(view.table)}
 
     def unpack(self, plain: Any) -> View:
-        """The view on a sheet."""
-        return sheet.view_on(sheet.read(plain, sheet.ViewSheet))
+        """The view that was written down."""
+        return codec.view_on(codec.read(plain, codec.ViewSheet))
 
     def pack_state(self, state: State) -> Any:
-        """A state as plain JSON: the table's sheet, with all tiles on it."""
-        return {"source": list(state.source), "drawn": state.drawn, **sheet.write(state.table)}
+        """A state as plain JSON: the table, and all tiles."""
+        return {"source": list(state.source), "drawn": state.drawn, **codec.write(state.table)}
 
     def unpack_state(self, plain: Any) -> State:
-        """The state on a sheet."""
-        return sheet.state_on(sheet.read(plain, sheet.StateSheet))
+        """The state that was written down."""
+        return codec.state_on(codec.read(plain, codec.StateSheet))
 
 
 def most_tiles(size: int, seats: int) -> int:

@@ -9,7 +9,7 @@ import msgspec
 
 from fairplay.core.errors import IllegalAction
 from fairplay.games.tsuro.actions import Lay, Place
-from fairplay.games.tsuro.board import EMPTY, OUT, Outcome, grid, outcome
+from fairplay.games.tsuro.board import EMPTY, OUT, Prospect, grid, prospect
 from fairplay.games.tsuro.pieces import CODES, DEGREES, PORTS, TILES
 from fairplay.games.tsuro.state import View
 
@@ -97,16 +97,16 @@ def places_at(size: int, tile: int, square: int) -> tuple[Place, ...]:
     return tuple(Place(tile, degrees, port, at) for degrees in DEGREES for port in ports)  # type: ignore[arg-type]
 
 
-def outcome_of(view: View, lay: Lay) -> Outcome:
+def prospect_of(view: View, lay: Lay) -> Prospect:
     """What would come of it, for whoever is on turn."""
     table = view.table
     square = table.grid.ahead[table.avatars[table.waiting[0]]] >> 3
-    return outcome(table.grid.size, table.board, table.avatars, square, CODES[4 * lay.tile + lay.degrees // 90])
+    return prospect(table.grid.size, table.board, table.avatars, square, CODES[4 * lay.tile + lay.degrees // 90])
 
 
 def kind_of(view: View, lay: Lay) -> Kind:
     """What it would amount to, for whoever is on turn."""
-    what = outcome_of(view, lay)
+    what = prospect_of(view, lay)
     if what.looping:
         return LOOP
     return SUICIDE if what.avatars[view.table.waiting[0]] == OUT else FINE

@@ -10,7 +10,7 @@ from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import EMPTY, OUT, Grid
 from fairplay.games.tsuro.pieces import PORTS
-from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, outcome_of, places_at
+from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at, prospect_of
 from fairplay.games.tsuro.state import PLACING, View
 
 Pathfinder = Strategy[View, Action]
@@ -135,7 +135,7 @@ def place_inwards(view: View) -> Place:
 
 def prospects(view: View, lay: Lay) -> float:
     """What an option is worth: turns to hope for, squares to itself, and distance from the rim."""
-    what, grid, me = outcome_of(view, lay), view.table.grid, view.table.waiting[0]
+    what, grid, me = prospect_of(view, lay), view.table.grid, view.table.waiting[0]
     if what.looping:  # §4.7: a loop that takes only others
         return float(me not in what.looping)
     spot = what.avatars[me]

@@ -37,7 +37,7 @@ class Seated(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-class Listing(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True):
     """What a library says of one journal. There is no seed in it, and nothing of the state."""
 
     id: str  # the name of the file, which is the id of the match unless somebody renamed it
@@ -73,26 +73,26 @@ class Head(msgspec.Struct, frozen=True, tag="opening"):
     parameters: dict[str, Any] = {}
 
 
-def listing(path: Path) -> Listing:
+def summarised(path: Path) -> Summary:
     """What the journal in this file holds. Raises FileNotFoundError if it has gone; whatever else is wrong is said."""
     try:
         if path.stat().st_size > LARGEST:
-            return Listing(path.stem, Status.UNREADABLE, f"larger than {LARGEST >> 20} MB")
+            return Summary(path.stem, Status.UNREADABLE, f"larger than {LARGEST >> 20} MB")
         return of_sound(path.stem, read(path))
     except FileNotFoundError:
         raise
     except OSError as error:
-        return Listing(path.stem, Status.UNREADABLE, f"cannot be read: {error.strerror}")
+        return Summary(path.stem, Status.UNREADABLE, f"cannot be read: {error.strerror}")
     except BadJournal as error:
         return of_unsound(path, error)
 
 
-def of_sound(id: str, recorded: Recorded) -> Listing:
-    """The listing of a journal whose chain is whole."""
+def of_sound(id: str, recorded: Recorded) -> Summary:
+    """The summary of a journal whose chain is whole."""
     opening, entries, closing, game = recorded.opening, recorded.entries, recorded.closing, recorded.game
     ranks = ranks_in(closing.result.ranking) if closing else {}
     out = {entry.fact.seat: entry.fact for entry in entries if isinstance(entry.fact, Ejected)}
-    return Listing(
+    return Summary(
         id,
         Status.FINISHED if closing else Status.UNFINISHED,
         match=opening.match,
@@ -103,22 +103,22 @@ def of_sound(id: str, recorded: Recorded) -> Listing:
         last=entries[-1].at if entries else None,
         ended=closing.at if closing else None,
         facts=len(entries),
-        seats=seated(opening.names, opening.players, ranks, out),
+        seats=everybody(opening.names, opening.players, ranks, out),
     )
 
 
-def of_unsound(path: Path, error: BadJournal) -> Listing:
-    """The listing of a file that is no journal for us, with what its first line says if that can be made out."""
+def of_unsound(path: Path, error: BadJournal) -> Summary:
+    """The summary of a file that is no journal for us, with what its first line says if that can be made out."""
     try:
         with path.open("rb") as file:
             head = msgspec.json.decode(file.readline(LONGEST_OPENING), type=Head)
     except FileNotFoundError:
         raise
     except OSError:
-        return Listing(path.stem, Status.UNREADABLE, str(error))
+        return Summary(path.stem, Status.UNREADABLE, str(error))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return Listing(path.stem, Status.DAMAGED, str(error))
-    return Listing(
+        return Summary(path.stem, Status.DAMAGED, str(error))
+    return Summary(
         path.stem,
         Status.DAMAGED if error.line != 1 or is_known(head) else Status.UNREADABLE,
         str(error),
@@ -126,7 +126,7 @@ def of_unsound(path: Path, error: BadJournal) -> Listing:
         game=head.game,
         rules=head.rules,
         started=head.at,
-        seats=seated(head.names, head.players, {}, {}),
+        seats=everybody(head.names, head.players, {}, {}),
     )
 
 
@@ -151,7 +151,7 @@ def ranks_in(ranking: Ranking) -> dict[Seat, int]:
     return ranks
 
 
-def seated(
+def everybody(
     names: tuple[str, ...], addresses: tuple[str, ...], ranks: dict[Seat, int], out: dict[Seat, Ejected]
 ) -> tuple[Seated, ...]:
     """Everybody at the table; a seat that is none, in a journal that nobody has verified, is passed over."""

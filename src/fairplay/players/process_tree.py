@@ -35,7 +35,7 @@ def why_no_namespace() -> str:
     """Why there is no such namespace on this machine; "" if there is."""
     if sys.platform != "linux":
         return f"there are no namespaces on {sys.platform}"
-    return outcome([*namespace(), "true"])[1]
+    return output_of([*namespace(), "true"])[1]
 
 
 def keeper() -> list[str]:
@@ -111,7 +111,7 @@ def own_number() -> str:
     return str(Path("/proc/self").readlink()) if sys.platform == "linux" else str(os.getpid())
 
 
-def outcome(command: Sequence[str]) -> tuple[str, str]:
+def output_of(command: Sequence[str]) -> tuple[str, str]:
     """What a command prints, and why it failed; "" if it did not."""
     try:
         done = subprocess.run(

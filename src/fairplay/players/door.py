@@ -1,11 +1,10 @@
-"""Meet over TCP: a door where players come in, and the way from a player to such a door."""
+"""Open a door over TCP, where players come in."""
 
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from random import uniform
 from typing import Any, Self
 
 import msgspec
@@ -16,15 +15,13 @@ from fairplay.core.game import Game
 from fairplay.core.messages import Answered
 from fairplay.players import wire
 from fairplay.players.limits import Limits
+from fairplay.players.places import host_and_port, reason, written_place
 from fairplay.players.remote import DEFAULT, Closed, Line, Remote, Timer
 from fairplay.players.stream import Stream
 
-LOOPBACK = "127.0.0.1"
 MOST_PENDING = 32  # connections that have not answered hello yet
 BACKLOG = 128  # and those that nobody has looked at
 PAUSE = 0.02  # seconds without a look at the door, when nobody can come in
-MOST_LINE = 1024 * 1024  # bytes of a line from a host
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two tries to connect
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
 
 MakeLine = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Line]
@@ -36,10 +33,6 @@ class Guest(msgspec.Struct, frozen=True):
     remote: Remote
     name: str | None = None  # that it wants to have, in a stranger's words
     place: str = ""  # where it came from, as HOST:PORT
-
-
-class Lost(Exception):
-    """The line to a host was lost, and how."""
 
 
 class Nobody:
@@ -79,7 +72,7 @@ class Door:
     @property
     def address(self) -> str:
         """Where to come in, as HOST:PORT."""
-        return shown(self.host, self.port)
+        return written_place(self.host, self.port)
 
     async def seat(
         self,
@@ -182,7 +175,7 @@ class Hall:
         """Say hello to a connection; one that answers has a seat, and all others are cut."""
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-            place = shown(*connection.getpeername()[:2])
+            place = written_place(*connection.getpeername()[:2])
             streams = await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES)
         except OSError:
             connection.close()
@@ -218,102 +211,12 @@ def listen_tcp(place: str) -> Door:
     return Door(*host_and_port(place))
 
 
-def host_and_port(place: str) -> tuple[str, int]:
-    """The host, which is this machine if none is named, and the port.
-
-    >>> host_and_port("4000"), host_and_port("example.org:4000"), host_and_port("[::1]:4000")
-    (('127.0.0.1', 4000), ('example.org', 4000), ('::1', 4000))
-    """
-    host, colon, port = place.rpartition(":")
-    bracketed = host.startswith("[") and host.endswith("]")
-    host = host[1:-1] if bracketed else host
-    sound = (bool(host) or not colon) and (bracketed or ":" not in host)
-    if not (sound and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536):
-        raise BadRequest(f"{place!r} is no place to meet; write PORT or HOST:PORT")
-    return host or LOOPBACK, int(port)
-
-
-def shown(host: str, port: int) -> str:
-    """A place as it is written.
-
-    >>> shown("::1", 4000)
-    '[::1]:4000'
-    """
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def listening(host: str, port: int) -> socket.socket:
     """A socket that others can connect to from now on."""
     try:
         family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         made = socket.create_server(where[:2], family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:  # UnicodeError: no host can be called like that
-        raise BadRequest(f"cannot listen at {shown(host, port)}: {reason(error)}") from None
+        raise BadRequest(f"cannot listen at {written_place(host, port)}: {reason(error)}") from None
     made.setblocking(False)
     return made
-
-
-def dial(host: str, port: int, *, wait: float) -> socket.socket:
-    """A connection to a host that may not be there yet: it is tried again for so many seconds."""
-    until, pause = time.monotonic() + wait, FIRST_PAUSE
-    while True:
-        left = until - time.monotonic()
-        try:
-            connection = socket.create_connection((host, port), timeout=max(FIRST_PAUSE, left))
-            if connection.getsockname() != connection.getpeername():
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-                return connection
-            connection.close()  # where nobody listens, TCP may connect us with ourselves
-            why = "nobody listens there"
-        except (socket.gaierror, UnicodeError) as error:
-            raise BadRequest(f"cannot find {host}: {reason(error)}") from None
-        except OSError as error:
-            why = reason(error)
-        if left <= pause:
-            raise BadRequest(f"cannot connect to {shown(host, port)}: {why}") from None
-        time.sleep(pause * uniform(0.5, 1.0))  # not all at the same time
-        pause = min(2 * pause, LONGEST_PAUSE)
-
-
-def lines_from(connection: socket.socket, *, patience: float) -> Iterator[bytes]:
-    """The lines that come from a host, until it hangs up; each has to be whole within so many seconds."""
-    received = bytearray()
-    while True:
-        until, searched = time.monotonic() + patience, 0
-        while (end := received.find(b"\n", searched)) < 0:
-            searched = len(received)
-            if searched > MOST_LINE:
-                raise Lost(f"a line of more than {MOST_LINE} bytes came")
-            try:
-                connection.settimeout(max(SHORTEST, until - time.monotonic()))
-                piece = connection.recv(65536)
-            except TimeoutError:
-                raise Lost(f"no message came for {patience:g} s") from None
-            except OSError as error:
-                raise Lost(reason(error)) from None
-            if not piece:
-                return
-            received += piece
-        line = bytes(received[:end])
-        del received[: end + 1]
-        yield line
-
-
-def sender(connection: socket.socket, *, patience: float) -> Callable[[bytes], None]:
-    """What sends a line to a host, within so many seconds. If it has hung up, what it said last is still to be read."""
-
-    def send(line: bytes) -> None:
-        connection.settimeout(patience)
-        try:
-            connection.sendall(line)
-        except TimeoutError:
-            raise Lost(f"the host did not listen for {patience:g} s") from None
-        except OSError:
-            pass
-
-    return send
-
-
-def reason(error: Exception) -> str:
-    """What an error of the operating system says."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -20,15 +20,15 @@ from fairplay.core.events import Acted, Ejected, Event, Fact, Receipt
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Failed, Message
 from fairplay.games import Title
+from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
-from fairplay.journal.scroll import Sync
 from fairplay.observers.feed import Feed
-from fairplay.observers.reporter import Reporter, outcome
+from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
-from fairplay.players.table import OPEN, Command, Near, Place, Table, far
+from fairplay.players.table import OPEN, Command, Location, Near, Table, far
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 
@@ -122,7 +122,7 @@ def show(
     except HostFault as fault:
         raise HostFault(f"{fault}{hint(journal)}") from fault
     if quiet:
-        click.echo("\n".join(outcome(match.result, match.names)))
+        click.echo("\n".join(standings(match.result, match.names)))
     if not events:
         for seat, said in notes.evidence:
             for line in said.splitlines()[-MOST_EVIDENCE:]:
@@ -183,16 +183,16 @@ def sit_down(
     counted from those in the facts that led here.
     """
     turns = Counter(fact.seat for fact in facts if isinstance(fact, Acted))
-    places = seated(shelf, match, addresses)
+    places = locations(shelf, match, addresses)
     with Table(places, limits=terms.limits or DEFAULT, sandbox=terms.sandbox or OPEN) as table:
         begin()
         return table.play(referee, match, record=notes, match_id=notes.match_id, turns=turns)
 
 
-def seated(shelf: Title, match: Match[Any, Any, Any], addresses: Sequence[str]) -> dict[int, Place]:
+def locations(shelf: Title, match: Match[Any, Any, Any], addresses: Sequence[str]) -> dict[int, Location]:
     """Where the players are of those seats that were not ejected."""
     seed = match.seed or secrets.token_bytes(SEED_BYTES)
-    places: dict[int, Place] = {}
+    places: dict[int, Location] = {}
     for seat in sorted(match.seated):
         places[seat] = far(addresses[seat]) or Near(open_here(shelf, addresses[seat], seat, seed))
     return places
@@ -217,3 +217,14 @@ def refuse_unreadable(texts: Iterable[str]) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise BadRequest(f"{text!r} is no text in UTF-8") from None
+
+
+def settings(parameters: Sequence[str]) -> dict[str, str]:
+    """The parameters of --set NAME=VALUE."""
+    found: dict[str, str] = {}
+    for text in parameters:
+        name, equals, value = text.partition("=")
+        if not equals or name in found:
+            raise BadRequest(f"--set {text}: write NAME=VALUE, and each name once")
+        found[name] = value
+    return found

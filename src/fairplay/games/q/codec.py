@@ -51,7 +51,7 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write_state(state: State) -> dict[str, Any]:
-    """The sheet of a state, in plain lists and dictionaries."""
+    """A state in plain lists and dictionaries."""
     return {
         "map": _tiles_on(state.map),
         "players": [
@@ -68,7 +68,7 @@ def write_state(state: State) -> dict[str, Any]:
 
 
 def write_view(view: View) -> dict[str, Any]:
-    """The sheet of a view, in plain lists and dictionaries."""
+    """A view in plain lists and dictionaries."""
     return {
         "seat": view.seat,
         "map": _tiles_on(view.map),
@@ -81,7 +81,7 @@ def write_view(view: View) -> dict[str, Any]:
 
 
 def read_state(plain: Any) -> State:
-    """The state on a sheet, if there can be such a state."""
+    """The state that was written down, if there can be such a state."""
     page = _read(plain, StateSheet)
     seats = set(range(len(page.players)))
     if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order) or page.to_act > len(page.order):
@@ -103,7 +103,7 @@ def read_state(plain: Any) -> State:
 
 
 def read_view(plain: Any) -> View:
-    """The view on a sheet, if there can be such a view."""
+    """The view that was written down, if there can be such a view."""
     page = _read(plain, ViewSheet)
     if len(page.scores) != len(page.order) or len(set(page.order)) < len(page.order):
         raise BadRequest("not a view of Q: there is a score for each seat in the order")

@@ -35,7 +35,7 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write(state: State) -> dict[str, Any]:
-    """The sheet of a state, in plain lists and dictionaries."""
+    """A state in plain lists and dictionaries."""
     positions = state.grid.positions
     return {
         "stage": state.stage.value,
@@ -50,7 +50,7 @@ def write(state: State) -> dict[str, Any]:
 
 
 def read(plain: Any) -> Sheet:
-    """The sheet in plain JSON, if it is one."""
+    """What is written in plain JSON, if it makes sense."""
     try:
         return msgspec.convert(plain, Sheet)
     except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
@@ -58,7 +58,7 @@ def read(plain: Any) -> Sheet:
 
 
 def state_on(page: Sheet) -> State:
-    """The state on a sheet, if there can be such a state."""
+    """The state that was written down, if there can be such a state."""
     tiles = {(row, column) for row, line in enumerate(page.board) for column, fish in enumerate(line) if fish}
     standing = [position for player in page.players for position in player.penguins]
     seats = set(range(len(page.players)))

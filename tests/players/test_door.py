@@ -23,20 +23,13 @@ from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
 from fairplay.players import wire
+from fairplay.players.dial import dial, lines_from, sender
+from fairplay.players.door import MOST_PENDING, Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
+from fairplay.players.places import host_and_port
 from fairplay.players.remote import Line
 from fairplay.players.serve import serve_player
 from fairplay.players.stream import Stream
-from fairplay.players.tcp import (
-    MOST_PENDING,
-    Door,
-    Guest,
-    dial,
-    host_and_port,
-    lines_from,
-    listen_tcp,
-    sender,
-)
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
@@ -878,7 +871,7 @@ HOST_WITHOUT_DESCRIPTORS = """
 import asyncio, resource
 from fairplay.games import game_with
 from fairplay.players.limits import Limits
-from fairplay.players.tcp import listen_tcp
+from fairplay.players.door import listen_tcp
 
 async def main():
     door = listen_tcp("0")

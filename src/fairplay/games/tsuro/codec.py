@@ -61,7 +61,7 @@ AnySheet = TypeVar("AnySheet", bound=Sheet)
 
 
 def write(table: Table) -> dict[str, Any]:
-    """The sheet of a table, in plain lists and dictionaries."""
+    """A table in plain lists and dictionaries."""
     return {
         "size": table.grid.size,
         "stage": table.stage.value,
@@ -87,7 +87,7 @@ def _spot(table: Table, spot: int) -> list[Any] | None:
 
 
 def read(plain: Any, kind: type[AnySheet]) -> AnySheet:
-    """The sheet in plain JSON, if it is one."""
+    """What is written in plain JSON, if it makes sense."""
     try:
         return msgspec.convert(plain, kind)
     except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
@@ -95,12 +95,12 @@ def read(plain: Any, kind: type[AnySheet]) -> AnySheet:
 
 
 def state_on(page: StateSheet) -> State:
-    """The state on a sheet, if there can be such a state."""
+    """The state that was written down, if there can be such a state."""
     return State(table_on(page), page.source, page.drawn)
 
 
 def view_on(page: ViewSheet) -> View:
-    """The view on a sheet, if there can be such a view."""
+    """The view that was written down, if there can be such a view."""
     table = table_on(page)
     if page.seat is not None and page.seat not in range(len(page.players)):
         raise BadRequest(f"not a position of Tsuro: nobody has seat {page.seat}")
@@ -110,7 +110,7 @@ def view_on(page: ViewSheet) -> View:
 
 
 def table_on(page: Sheet) -> Table:
-    """The table on a sheet, if there can be such a table."""
+    """The table that was written down, if there can be such a table."""
     size = page.size
     board = [EMPTY] * (size * size)
     for lying in page.tiles:

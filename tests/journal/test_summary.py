@@ -10,10 +10,10 @@ import pytest
 from fairplay import BadRequest, Fault, HostFault, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Tsuro
-from fairplay.journal import index, listing
+from fairplay.journal import index, summary
 from fairplay.journal.library import Query, find, look_up
-from fairplay.journal.listing import Listing, Seated, Status
 from fairplay.journal.replay import read
+from fairplay.journal.summary import Seated, Status, Summary
 from tests.journal.journals import plain, sealed
 from tests.journal.libraries import DAY, FISH, NOON, cheating, crashing, cut, fill, games, of_game, play, simple
 
@@ -35,7 +35,7 @@ def test_matches_of_all_games_are_listed_the_newest_first(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
-def test_a_listing_says_what_the_journal_says(game: str, folder: Path) -> None:
+def test_a_summary_says_what_the_journal_says(game: str, folder: Path) -> None:
     path = of_game(folder, game)
     recorded = read(path)
     assert recorded.closing is not None
@@ -79,7 +79,7 @@ def test_the_seed_and_the_evidence_stay_in_the_journal(folder: Path) -> None:
     assert b"Misbehaving" not in kept
     assert b"a bad day" not in kept  # what the exception said
     assert bytes(32).hex().encode() not in kept
-    assert "seed" not in Listing.__struct_fields__
+    assert "seed" not in Summary.__struct_fields__
 
 
 def test_of_an_unfinished_match_only_public_parameters_are_told(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(
 ) -> None:
     path = play(tmp_path, FISH, [simple(FISH)] * 2)
     with monkeypatch.context() as patch:
-        patch.setattr(listing, "LARGEST", 100)
+        patch.setattr(summary, "LARGEST", 100)
         (one,) = find(tmp_path)
         assert (one.status, one.reason) == (Status.UNREADABLE, "larger than 0 MB")
 

@@ -76,7 +76,7 @@ class Disk:
         return time.monotonic()
 
 
-class Scroll:
+class AppendFile:
     """A file that grows at its end. Whatever goes wrong is a fault of the host, and nothing can be appended any more.
 
     Two threads use it: the one that appends, and one in the background that syncs.
@@ -183,29 +183,29 @@ class Scroll:
 
 
 class Syncer:
-    """Syncs a scroll in the background; its thread ends by itself when there has been none for a while."""
+    """Syncs a file in the background; its thread ends by itself when there has been none for a while."""
 
     def __init__(self) -> None:
-        self._scroll: Scroll | None = None
+        self._watched: AppendFile | None = None
         self._process = 0  # in which the thread runs; 0: there is none
         self._lock = threading.Lock()
 
-    def watch(self, scroll: Scroll | None) -> None:
+    def watch(self, file: AppendFile | None) -> None:
         """Sync this one from now on, if it is to be synced in batches; None: nothing."""
         with self._lock:
-            self._scroll = scroll
-            if scroll is None or scroll.mode is not Sync.BATCH:
-                self._scroll = None
+            self._watched = file
+            if file is None or file.mode is not Sync.BATCH:
+                self._watched = None
             elif self._process != os.getpid():  # a process that was forked has none of the threads
                 self._process = os.getpid()
                 threading.Thread(target=self._run, name="fairplay-sync", daemon=True).start()
 
     def round(self) -> bool:
         """Sync once; False: there is nothing to be synced."""
-        scroll = self._scroll
-        if scroll is not None:
-            scroll.sync_behind()
-        return scroll is not None
+        file = self._watched
+        if file is not None:
+            file.sync_behind()
+        return file is not None
 
     def _run(self) -> None:
         idle = 0
@@ -213,12 +213,12 @@ class Syncer:
             time.sleep(PAUSE)
             idle = 0 if self.round() else idle + 1
             with self._lock:
-                if idle > LINGER and self._scroll is None:
+                if idle > LINGER and self._watched is None:
                     self._process = 0
                     return
 
 
-def created(directory: Path, name: str, disk: Disk, sync: Sync) -> Scroll:
+def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
     """A new file, in a directory that is made if it is not there."""
     path, unnamed = f"{directory}/{name}", [str(directory)]
     try:
@@ -230,12 +230,12 @@ def created(directory: Path, name: str, disk: Disk, sync: Sync) -> Scroll:
             file = disk.create(path)
     except OSError as error:
         raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
-    scroll = locked(path, file, disk, sync)
-    scroll.unnamed = unnamed
-    return scroll
+    made = locked(path, file, disk, sync)
+    made.unnamed = unnamed
+    return made
 
 
-def reopened(path: str, disk: Disk, sync: Sync) -> Scroll:
+def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
     """A file that is there, unless another process writes to it.
 
     Whoever wrote it may have come to a sudden end, so nobody knows what of it is durable; from here on all of it is.
@@ -248,17 +248,17 @@ def reopened(path: str, disk: Disk, sync: Sync) -> Scroll:
         raise BadRequest(f"{path} cannot be opened: {error}") from None
     except OSError as error:
         raise HostFault(f"the journal {path} cannot be opened: {error.strerror}") from error
-    scroll = locked(path, file, disk, sync)
-    scroll.unnamed = [str(Path(path).parent)]
-    scroll.sync()
-    return scroll
+    made = locked(path, file, disk, sync)
+    made.unnamed = [str(Path(path).parent)]
+    made.sync()
+    return made
 
 
-def locked(path: str, file: int, disk: Disk, sync: Sync) -> Scroll:
+def locked(path: str, file: int, disk: Disk, sync: Sync) -> AppendFile:
     """The file, for this process alone."""
     try:
         disk.lock(file)
-        return Scroll(path, file, disk, sync)
+        return AppendFile(path, file, disk, sync)
     except OSError as error:
         with suppress(OSError):
             disk.close(file)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fairplay import Ended, Event, HostFault, Journal, Referee, Sync
+from fairplay.journal.append_file import LAG, Disk, Syncer, created, reopened
 from fairplay.journal.replay import read
-from fairplay.journal.scroll import LAG, Disk, Syncer, created, reopened
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first, record
 
@@ -90,21 +90,21 @@ def test_the_names_of_new_directories_are_made_durable_too(tmp_path: Path) -> No
 
 def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
     disk = Noting()
-    scroll = created(tmp_path, "file", disk, Sync.BATCH)
+    file = created(tmp_path, "file", disk, Sync.BATCH)
 
-    scroll.append(b"one")
+    file.append(b"one")
     disk.time += LAG
-    scroll.append(b"two")  # just in time
+    file.append(b"two")  # just in time
     assert "sync" not in disk.calls
     disk.time += LAG / 10
-    scroll.append(b"three")
+    file.append(b"three")
 
     assert disk.calls == ["create", "write", "write", "write", "sync", f"sync {tmp_path.name}"]
-    scroll.append(b"four")
+    file.append(b"four")
     disk.time += LAG * 0.9
-    scroll.append(b"five")
+    file.append(b"five")
     assert disk.calls.count("sync") == 1
-    scroll.close()
+    file.close()
     assert disk.calls.count("sync") == 2
 
 
@@ -131,16 +131,16 @@ def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
 
 def test_a_sync_that_failed_in_the_background_stops_the_match_at_the_next_line(tmp_path: Path) -> None:
     disk = Noting()
-    scroll = created(tmp_path, "file", disk, Sync.BATCH)
-    scroll.append(b"one")
+    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file.append(b"one")
     disk.fails = True
-    scroll.sync_behind()
+    file.sync_behind()
     disk.fails = False
 
     for _ in range(2):
-        scroll.sync_behind()  # a second try would succeed, and prove nothing
+        file.sync_behind()  # a second try would succeed, and prove nothing
     with pytest.raises(HostFault, match="cannot be written: Input/output error"):
-        scroll.append(b"two")
+        file.append(b"two")
 
     assert disk.calls.count("sync") == 1
     assert (tmp_path / "file").read_bytes() == b"one"
@@ -148,14 +148,14 @@ def test_a_sync_that_failed_in_the_background_stops_the_match_at_the_next_line(t
 
 def test_a_sync_that_failed_in_the_background_stops_the_match_at_its_end(tmp_path: Path) -> None:
     disk = Noting()
-    scroll = created(tmp_path, "file", disk, Sync.BATCH)
-    scroll.append(b"one")
+    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file.append(b"one")
     disk.fails = True
-    scroll.sync_behind()
+    file.sync_behind()
 
     with pytest.raises(HostFault, match="cannot be written: Input/output error"):
-        scroll.close()
-    scroll.close()  # nothing is left to be let go of
+        file.close()
+    file.close()  # nothing is left to be let go of
 
 
 def test_a_match_whose_end_is_not_durable_did_not_end(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_match_whose_end_is_not_durable_did_not_end(tmp_path: Path) -> None:
 
 
 def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairplay.journal.scroll.LINGER", 0)
+    monkeypatch.setattr("fairplay.journal.append_file.LINGER", 0)
     before = set(threading.enumerate())
     record(tmp_path, [first, first])
 

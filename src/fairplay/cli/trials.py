@@ -1,0 +1,101 @@
+"""List the matches in which a bot shows itself before it matters: small games, and odd positions."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from math import ceil
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from fairplay.cli.match_options import Terms
+from fairplay.core.chance import seed_from
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game, Seat
+from fairplay.core.match import Match
+from fairplay.games import Title
+from fairplay.journal.appeal import lawful_in
+from fairplay.players.address import split_label
+from fairplay.players.limits import Limits
+from fairplay.players.remote import DEFAULT
+from fairplay.players.table import Command
+from fairplay.referee.host import dealt, distinct
+from fairplay.render.words import quoted
+
+GAMES_PLAYED = 3
+SEED = "check-bot"
+
+QUICK: Mapping[str, Mapping[str, str]] = {"fish": {"rows": "5", "columns": "5"}, "tsuro": {"size": "5"}}
+FITTING: Mapping[str, Callable[[Any], dict[str, int]]] = {  # parameters that a view in plain JSON is of
+    "fish": lambda view: {"rows": len(view["board"]), "columns": len(view["board"][0])},
+    "tsuro": lambda view: {"size": view["size"]},
+}
+
+
+class Bot(msgspec.Struct, frozen=True):
+    """Who wants to play, and on what terms."""
+
+    text: str  # as it was named: with its label, if it has one
+    address: str
+    command: Command | None  # None: it is in this process
+    terms: Terms
+    options: tuple[str, ...]  # that say so on a command line
+    shelf: Title
+
+    @property
+    def limits(self) -> Limits:
+        """How long it may take."""
+        return self.terms.limits or DEFAULT
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A match for a bot to show itself in: a whole one, or one turn of it."""
+
+    name: str
+    match: Match[Any, Any, Any]
+    seat: Seat  # of the bot
+    players: tuple[str, ...]  # by seat, as they are named on a command line
+    only_once: bool = False  # after its first turn it is over
+    again: str = ""  # the command that plays it again
+
+
+def games(bot: Bot, chosen: Mapping[str, str]) -> Iterator[Trial]:
+    """Matches with house players: one of the fewest whom these parameters allow, one of some, one of the most."""
+    game, house = bot.shelf.rules.with_parameters(chosen), list(bot.shelf.house)
+    sizes = [seats for seats in game.seats if can_be_dealt(game, seats)] or [game.seats[0]]
+    parameters = [f"{name}={value}" for name, value in chosen.items()]
+    kind = f" ({', '.join(parameters)})" if parameters else ""
+    for number in range(GAMES_PLAYED):
+        seats, seed = sizes[ceil((len(sizes) - 1) * number / (GAMES_PLAYED - 1))], f"{SEED}-{number + 1}"
+        seat = ceil((seats - 1) * number / (GAMES_PLAYED - 1))
+        players = [house[other % len(house)] for other in range(seats)]
+        others = ", ".join(player for other, player in enumerate(players) if other != seat)
+        players[seat] = bot.text
+        names = distinct([split_label(player)[0] for player in players])
+        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options]
+        words += [word for parameter in parameters for word in ("--set", parameter)]
+        again = " ".join(quoted(word) for word in [*words, "--journal", "games"])
+        match, name = dealt(game, names, seed_from(seed)), f"game {number + 1}{kind}, seat {seat} of {seats}"
+        yield Trial(f"{name}, with {others}", match, seat, tuple(players), again=again)
+
+
+def can_be_dealt(game: Game[Any, Any, Any], seats: int) -> bool:
+    """Do the parameters of a game allow so many players?"""
+    with suppress(BadRequest):
+        return game.deal(seats, seed_from(SEED)) is not None
+    return False
+
+
+def odd_positions(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[Trial]:
+    """The examples of a game, wherever there is something to do."""
+    for name, state in bot.shelf.examples.items():
+        seat = rules.turn(state)
+        if seat is None or not lawful_in(rules, rules.view(state, seat)).count:
+            continue
+        fitting = FITTING.get(rules.name, lambda view: {})(rules.pack(rules.view(state, seat)))
+        seats = 1 + max(frozenset(rules.order(state)).union(*rules.ranking(state)))
+        players = [next(iter(bot.shelf.house))] * seats
+        players[seat] = bot.text
+        names = tuple(distinct([split_label(player)[0] for player in players]))
+        match = Match(replace(rules, **fitting), state, names, seed=seed_from(SEED))
+        yield Trial(f"position {name!r}", match, seat, tuple(players), only_once=True)

@@ -1,0 +1,34 @@
+"""Write down where to meet: a host and a port."""
+
+from fairplay.core.errors import BadRequest
+
+LOOPBACK = "127.0.0.1"
+
+
+def host_and_port(place: str) -> tuple[str, int]:
+    """The host, which is this machine if none is named, and the port.
+
+    >>> host_and_port("4000"), host_and_port("example.org:4000"), host_and_port("[::1]:4000")
+    (('127.0.0.1', 4000), ('example.org', 4000), ('::1', 4000))
+    """
+    host, colon, port = place.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if bracketed else host
+    sound = (bool(host) or not colon) and (bracketed or ":" not in host)
+    if not (sound and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536):
+        raise BadRequest(f"{place!r} is no place to meet; write PORT or HOST:PORT")
+    return host or LOOPBACK, int(port)
+
+
+def written_place(host: str, port: int) -> str:
+    """A place as it is written.
+
+    >>> written_place("::1", 4000)
+    '[::1]:4000'
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def reason(error: Exception) -> str:
+    """What an error of the operating system says."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
