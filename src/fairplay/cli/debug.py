@@ -4,7 +4,7 @@ import sys
 import traceback
 from bdb import BdbQuit
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -13,8 +13,8 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from fairplay.cli.match_options import Notes, open_here, refuse_unreadable, show
-from fairplay.cli.output import about
+from fairplay.cli.match_options import refuse_unreadable, tell_evidence
+from fairplay.cli.output import teller
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Fact, Fault
@@ -22,11 +22,13 @@ from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
 from fairplay.games import Title, title
+from fairplay.hosting.notes import Notes
+from fairplay.hosting.sitting import open_here
 from fairplay.journal.reenact import MOMENTS
-from fairplay.journal.replay import Recorded
+from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful
-from fairplay.observers.reporter import label
+from fairplay.observers.reporter import Reporter, label
 from fairplay.players.address import AnyPlayer, split_label
 from fairplay.referee.host import Referee, distinct
 from fairplay.referee.local import Local
@@ -148,7 +150,7 @@ def debug(
     shelf, place, (_, address) = title(recorded.opening.game), seat_of(recorded, seat), split_label(player)
     seed = recorded.at(0).seed or bytes(SEED_BYTES)  # if it is not known, then the same every time
     refuse_elsewhere(address)
-    rehearsal = Rehearsal(recorded.game, place, lambda: open_here(shelf, address, place, seed))
+    rehearsal = Rehearsal(recorded.game, place, lambda: open_here(shelf.rules.name, address, place, seed))
     heard = list(transcript(recorded, place))
     if turn is None:
         context.exit(0 if check_all(rehearsal, heard) else 1)
@@ -157,23 +159,13 @@ def debug(
     names, addresses = with_others(recorded, match, place, others) if play_on else (match.names, {})
     for other in addresses.values():
         refuse_elsewhere(other)
-    table = {seat: open_here(shelf, other, seat, seed) for seat, other in addresses.items()}
+    table = {seat: open_here(shelf.rules.name, other, seat, seed) for seat, other in addresses.items()}
     walk(rehearsal, earlier)
     same = show_turn(rehearsal, last, shelf, match, place)
     if play_on:
         click.echo(f"\nthe match goes on from turn {turn}, and is not recorded")
         go_on(shelf, replace(match, names=names), {**table, place: rehearsal.player})
     context.exit(0 if same else 1)
-
-
-def seat_of(recorded: Recorded, text: str) -> Seat:
-    """The seat that a person means, by its number or by the name of who sat there."""
-    names = recorded.opening.names
-    known = {name: seat for seat, name in enumerate(names)} | {str(seat): seat for seat in range(len(names))}
-    if text not in known:
-        there = ", ".join(f"{seat} ({name})" for seat, name in enumerate(names))
-        raise BadRequest(f"there is no seat {text!r}; there are {there}")
-    return known[text]
 
 
 def refuse_elsewhere(address: str) -> None:
@@ -187,7 +179,7 @@ def refuse_elsewhere(address: str) -> None:
 
 def up_to(turn: int, heard: Sequence[Heard], recorded: Recorded, seat: Seat) -> list[Heard]:
     """What a seat heard up to and with a turn of its own."""
-    name, turns = recorded.opening.names[seat], heard[-1].turn
+    name, turns = recorded.names[seat], heard[-1].turn
     if turn < 1:
         raise BadRequest(f"turns are counted from 1, so there is no turn {turn}")
     if turn > turns:
@@ -329,8 +321,7 @@ def go_on(shelf: Title, match: Match[Any, Any, Any], table: Mapping[Seat, AnyPla
     """Play a match on to its end, and show it."""
     output = sys.stdout
 
-    def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        with redirect_stdout(output):  # which is where the debugger is
-            return referee.resume(match, [table[seat] for seat in sorted(table)], record=notes)
-
-    show(shelf, None, run, quiet=False, events=False)
+    referee, notes = Referee(), Notes()
+    referee.subscribe(Reporter(teller(output), partial(shelf.text, colour=output.isatty())))
+    final = referee.resume(match, [table[seat] for seat in sorted(table)], record=notes)
+    tell_evidence(notes, final.names)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
 from fairplay.games import title
+from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 
 

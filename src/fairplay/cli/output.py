@@ -1,11 +1,8 @@
 """Say things to whoever runs the command: as long as somebody reads, and with the file that is meant."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TextIO
-
-from fairplay.core.errors import BadJournal, BadRequest
 
 
 def teller(output: TextIO) -> Callable[[str], None]:
@@ -24,12 +21,3 @@ def teller(output: TextIO) -> Callable[[str], None]:
 def silence(output: TextIO) -> None:
     """Let whatever is still written there go nowhere, and disturb nobody."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
-
-
-@contextmanager
-def about(file: str) -> Iterator[None]:
-    """Whatever is wrong with a journal is said with the name of its file."""
-    try:
-        yield
-    except BadJournal as error:
-        raise BadRequest(f"{file}: {error}") from None

@@ -1,38 +1,27 @@
 """fairplay play: play a refereed match and show it."""
 
-import secrets
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
-
 import click
 
 from fairplay.cli.match_options import (
-    Notes,
     events_option,
     journal_option,
     limit_option,
+    limits_named,
     quiet_option,
     refuse_unreadable,
     sandbox_option,
     settings,
     show,
-    sit_down,
     sync_option,
-    terms_for,
 )
-from fairplay.cli.output import about
-from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
 from fairplay.core.errors import BadRequest
-from fairplay.core.match import Match
-from fairplay.games import game_with, title
-from fairplay.journal.append_file import InUse, Sync
-from fairplay.journal.lines import Opening
-from fairplay.journal.record import Journal
-from fairplay.journal.replay import read
-from fairplay.journal.unfinished import unfinished
+from fairplay.games import game_with
+from fairplay.hosting.sitting import Sitting, interrupted, new_match
+from fairplay.hosting.spec import Entrant, MatchSpec, seed_options
+from fairplay.journal.append_file import Sync
+from fairplay.journal.record import MatchRecord
 from fairplay.players.address import split_label
-from fairplay.referee.host import Referee, dealt, distinct, seats_by_age
+from fairplay.referee.host import seats_by_age
 
 
 @click.command()
@@ -53,8 +42,8 @@ def play(
     seed: str | None,
     parameters: tuple[str, ...],
     ages: str | None,
-    limit: str,
-    sandbox: str,
+    limit: str | None,
+    sandbox: str | None,
     directory: str | None,
     sync: str,
     quiet: bool,
@@ -68,45 +57,33 @@ def play(
     If a match with --journal is interrupted, by whatever, the same command again goes on with it.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
-    rules, shelf = game_with(game, settings(parameters)), title(game)
+    rules = game_with(game, settings(parameters))
     seating = seats_by_age(rules, len(players), numbers(ages))
-    labels, addresses = zip(*(split_label(players[index]) for index in seating), strict=True)
-    secret = secrets.token_bytes(SEED_BYTES) if seed is None else seed_from(seed)
-    guessable = seed is not None and not is_whole(seed)
-    names, terms = tuple(distinct(labels)), terms_for(addresses, limit, sandbox, *([directory] if directory else []))
-    journal = None
-    if directory is not None:
-        kept = {"drawn": seed is None, "guessable": guessable, **terms.kept}
-        journal = Journal(directory, players=addresses, sync=Sync(sync), **kept)
-
-    def same(opening: Opening) -> bool:
-        """Was it opened by this very command?"""
-        dealt = opening.drawn if seed is None else opening.seed == secret.hex()
-        asked = (opening.game, opening.parameters, opening.names, opening.players, opening.parent)
-        return dealt and asked == (game, rules.parameters(), names, addresses, None)
-
-    def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        match = None if journal is None or directory is None else taken_up(journal, unfinished(directory, same))
-        if match is not None:
-            facts = read(journal.path).facts if journal and journal.path else ()
-            return sit_down(referee, notes, shelf, match, addresses, terms, facts=facts)
-        match = dealt(rules, names, secret)
-        return sit_down(referee, notes, shelf, match, addresses, terms, begin=lambda: notes.open(match))
-
-    show(shelf, journal, run, quiet=quiet, events=events)
+    spec = MatchSpec(
+        game=game,
+        entrants=tuple(entrant_from(players[index]) for index in seating),
+        parameters=rules.parameters(),
+        limits=limits_named(limit),
+        sandbox=sandbox,
+        journal=directory,
+        sync=Sync(sync),
+        **seed_options(seed),
+    )
+    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events)
 
 
-def taken_up(journal: Journal, paths: Iterable[Path]) -> Match[Any, Any, Any] | None:
-    """The first of these matches that no other process plays, to be gone on with; None if there is none."""
-    for path in paths:
-        try:
-            with about(str(path)):
-                match = journal.resume(path)
-        except InUse:
-            continue
-        click.echo(f"fairplay: going on with {path}", err=True)
-        return match
-    return None
+def taken_up(spec: MatchSpec) -> Sitting | None:
+    """The match of this very command that was interrupted, if there is one."""
+    sitting = interrupted(spec)
+    if sitting is not None and isinstance(sitting.held, MatchRecord):
+        click.echo(f"fairplay: going on with {sitting.held.path}", err=True)
+    return sitting
+
+
+def entrant_from(text: str) -> Entrant:
+    """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
+    label, address = split_label(text)
+    return Entrant(address, "" if label == text else label)
 
 
 def numbers(ages: str | None) -> list[int] | None:

@@ -5,9 +5,9 @@ from functools import partial
 
 import click
 
-from fairplay.cli.output import about
 from fairplay.core.events import Ended, Started
 from fairplay.games import title
+from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 from fairplay.observers.reporter import Reporter, in_words
 

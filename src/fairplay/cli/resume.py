@@ -1,37 +1,32 @@
 """fairplay resume: play a recorded match on, where it was interrupted or from any point."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from msgspec.structs import replace
 
 from fairplay.cli.match_options import (
-    Notes,
     events_option,
     journal_option,
     limit_option,
-    nothing,
+    limits_named,
     quiet_option,
     refuse_unreadable,
     sandbox_option,
     show,
-    sit_down,
     sync_option,
-    terms_for,
 )
-from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
-from fairplay.games import title
+from fairplay.hosting.sitting import branch_of, gone_on_with
+from fairplay.hosting.terms import terms_for
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
-from fairplay.journal.replay import Recorded
+from fairplay.journal.replay import Recorded, about
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
-from fairplay.referee.host import Referee, distinct
+from fairplay.referee.host import distinct
 
 
 @click.command()
@@ -48,8 +43,8 @@ def resume(
     file: str,
     players: tuple[str, ...],
     at: int | None,
-    limit: str,
-    sandbox: str,
+    limit: str | None,
+    sandbox: str | None,
     directory: str | None,
     sync: str,
     quiet: bool,
@@ -64,28 +59,18 @@ def resume(
     the branch is recorded as a match of its own.
     """
     refuse_unreadable(players)
-    with about(file):
-        recorded = read_lawful(file)
-    shelf, here = title(recorded.opening.game), not players and at is None
+    limits, here = limits_named(limit), not players and at is None
     if here and directory is not None:
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
-    match = recorded.at(at)
-    names, addresses = seating(recorded, match, players)
-    terms = terms_for(addresses, limit, sandbox, *([directory] if directory else []), str(Path(file).parent))
-    journal = None
-    if here or directory is not None:
-        journal = Journal(directory or ".", players=addresses, sync=Sync(sync), **terms.kept)
-
-    def run(referee: Referee, notes: Notes) -> Match[Any, Any, Any]:
-        if journal is not None and here:
-            with about(file):
-                stands = journal.resume(file)
-            return sit_down(referee, notes, shelf, stands, addresses, terms, facts=recorded.facts)
-        stands = replace(match, names=names)
-        begin = nothing if journal is None else partial(journal.branch, recorded, at, names)
-        return sit_down(referee, notes, shelf, stands, addresses, terms, begin=begin, facts=recorded.facts[:at])
-
-    show(shelf, journal, run, quiet=quiet, events=events)
+    if here:
+        return show(gone_on_with(file, limits, sandbox, Sync(sync)), quiet=quiet, events=events)
+    with about(file):
+        recorded = read_lawful(file)
+    names, addresses = seating(recorded, recorded.at(at), players)
+    folders = [*([directory] if directory else []), str(Path(file).parent)]
+    terms = terms_for(addresses, limits, sandbox, folders)
+    journal = None if directory is None else Journal(directory, sync=Sync(sync))
+    return show(branch_of(recorded, at, names, addresses, terms, journal), quiet=quiet, events=events)
 
 
 def seating(

@@ -2,9 +2,8 @@
 
 import click
 
-from fairplay.cli.output import about
 from fairplay.core.errors import BadRequest
-from fairplay.journal.replay import read
+from fairplay.journal.replay import about, read
 from fairplay.journal.verify import receipt_from
 from fairplay.journal.verify import verify as referee_again
 

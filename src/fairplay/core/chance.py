@@ -26,13 +26,15 @@ def is_whole(text: str) -> bool:
     return len(text) == 2 * SEED_BYTES and all(digit in "0123456789abcdefABCDEF" for digit in text)
 
 
-def commitment_to(seed: bytes) -> str:
+def commitment_to(seed: bytes, match_id: str) -> str:
     """What is published before a match: it binds the host to the seed, and does not tell it.
 
-    >>> commitment_to(bytes(32))[:16]
-    '66687aadf862bd77'
+    The id of the match goes into it, so that nobody can tell whether two matches are dealt from one seed.
+
+    >>> commitment_to(bytes(32), "a")[:16], commitment_to(bytes(32), "b")[:16]
+    ('41a0370c3d9f4277', '7ec8020a087ee172')
     """
-    return sha256(seed).hexdigest()
+    return sha256(seed + match_id.encode()).hexdigest()
 
 
 def derive(seed: bytes, purpose: str) -> bytes:

@@ -54,7 +54,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ranking: Ranking
     ejected: tuple[Ejected, ...]  # in the order of their ejection
-    seed: str | None = None  # of the deal, in hex: revealed with the result, and only then
+    seed: str | None = None  # of the deal, in hex: revealed with the result, or later if the match is sealed
     receipt: Receipt | None = None  # of the record as it was when this was told
 
 
@@ -62,7 +62,7 @@ class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):
     """The players are seated, and nobody has been called yet."""
 
     names: tuple[str, ...]
-    commitment: str | None = None  # the hash of the seed; None: the state was given, not dealt
+    commitment: str | None = None  # the hash of the seed and the match's id; None: the state was given, not dealt
 
 
 class Ended(msgspec.Struct, frozen=True, tag="ended"):

@@ -18,6 +18,8 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     ejected: tuple[Ejected, ...] = ()
     owed: tuple[News, ...] = ()  # told after the last fact, and perhaps not acknowledged yet
     seed: bytes | None = None  # of the deal; None: the state was given
+    id: str = ""  # which no other match has; empty: a position that nobody plays
+    sealed: bool = False  # is the seed kept back with the result, to be revealed later by whoever runs the match?
 
     @property
     def turn(self) -> Seat | None:
@@ -35,14 +37,14 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     @property
     def commitment(self) -> str | None:
         """What is published of the deal before anybody sits down; None if there was none."""
-        return None if self.seed is None else commitment_to(self.seed)
+        return None if self.seed is None else commitment_to(self.seed, self.id)
 
     @property
     def result(self) -> Result:
         """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
         out = {ejected.seat for ejected in self.ejected}
         ranking = tuple(group - out for group in self.game.ranking(self.state))
-        return Result(ranking, self.ejected, None if self.seed is None else self.seed.hex())
+        return Result(ranking, self.ejected, None if self.seed is None or self.sealed else self.seed.hex())
 
     def view(self, seat: Seat | None) -> View:
         """What this seat may see; None: what spectators may see."""
@@ -53,10 +55,10 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         if isinstance(fact, Acted):
             state = self.game.apply(self.state, fact.action)
             owed = self.game.news(self.state, fact.action, state)
-            return Match(self.game, state, self.names, self.ejected, owed, self.seed)
+            return Match(self.game, state, self.names, self.ejected, owed, self.seed, self.id, self.sealed)
         state, owed = self.state, ()
-        if fact.moment in (Moment.GREETING, Moment.NEWS):  # the others still have to be told
+        if fact.moment is not Moment.TURN:  # the others still have to be told
             owed = tuple(news for news in self.owed if news.seat != fact.seat)
         if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)
-        return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed)
+        return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed, self.id, self.sealed)

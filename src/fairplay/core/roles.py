@@ -78,16 +78,47 @@ class AsyncChannel(Protocol):
 
 
 class Record(Protocol):
-    """Where a match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
-
-    def open(self, match: Match[Any, Any, Any]) -> None:
-        """Begin the record of a match, before anybody sits down."""
+    """Where one match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
 
     def clock(self) -> float:
         """Seconds, for the time that players take."""
 
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
-        """Keep the event, with the message and the answer that led to it."""
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        """Keep the event, with the message and the answer that led to it. True: settle before anybody is told."""
+
+    def settle(self) -> None:
+        """Come back when all that was written would survive a power cut, if that was asked for at all."""
+
+    async def settled(self) -> None:
+        """The same, awaited: whatever waits for a disk, the event loop does not."""
 
     def receipt(self) -> Receipt | None:
         """Where the record stands; None: it hands out no receipts."""
+
+    def close(self) -> None:
+        """Let go of it; a match that did not end stays unfinished."""
+
+
+class Unrecorded:
+    """The record of a match that nobody keeps, where time stands still."""
+
+    def clock(self) -> float:
+        return 0.0
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        return False
+
+    def settle(self) -> None:
+        pass
+
+    async def settled(self) -> None:
+        pass
+
+    def receipt(self) -> None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+UNRECORDED = Unrecorded()

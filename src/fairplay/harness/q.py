@@ -123,7 +123,7 @@ def played(
     gallery = Gallery(
         [] if show is None else [Painter(show, lambda event, match: painted(event, match, frame))], complain
     )
-    result = play(match, table, lambda event, match, *_: gallery.tell(event, match)).result
+    result = play(match, table, inform=gallery.tell).result
     winners = result.ranking[0] if result.ranking else frozenset()
     return [sorted(names[seat] for seat in winners), [names[ejected.seat] for ejected in result.ejected]]
 

@@ -1,9 +1,11 @@
 """Append to a file that one process at a time may write, and make it durable as was asked for."""
 
+import asyncio
 import fcntl
 import os
 import threading
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -24,8 +26,66 @@ class Sync(Enum):
     OFF = "off"  # whenever the operating system likes
 
 
+ALWAYS, BATCH, OFF = Sync  # looked up as `Sync.OFF` each takes as long as two calls
+
+
 class InUse(BadRequest):
     """A file that another process writes to."""
+
+
+class Syncer:
+    """Syncs in the background what was appended to, in one thread for all files of this process.
+
+    The thread ends by itself when there has been nothing to sync for a while.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in a process that was forked: it has none of the threads, and others sync its parent's files."""
+        self._lock = threading.Lock()
+        self._asked = threading.Event()  # somebody waits
+        self._dirty: dict[AppendFile, list[Future[None]]] = {}  # what is to be synced, and who waits for it
+        self._running = False
+
+    def sync_later(self, file: "AppendFile") -> None:
+        """Sync this file in the next round."""
+        with self._lock:
+            self._dirty.setdefault(file, [])
+            self._run()
+
+    def sync_now(self, file: "AppendFile") -> Future[None]:
+        """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""
+        done: Future[None] = Future()
+        with self._lock:
+            self._dirty.setdefault(file, []).append(done)
+            self._asked.set()
+            self._run()
+        return done
+
+    def _run(self) -> None:
+        if not self._running:
+            self._running = True
+            threading.Thread(target=self._rounds, name="fairplay-sync", daemon=True).start()
+
+    def _rounds(self) -> None:
+        idle = 0
+        while True:
+            self._asked.wait(PAUSE)
+            self._asked.clear()
+            with self._lock:
+                dirty, self._dirty = self._dirty, {}
+                idle = 0 if dirty else idle + 1
+                if idle > LINGER:
+                    self._running = False
+                    return
+            for file, waiting in sorted(dirty.items(), key=lambda one: not one[1]):  # first those that somebody awaits
+                if file.sync_behind():
+                    self.sync_later(file)
+                for done in waiting:
+                    if done.set_running_or_notify_cancel():
+                        done.set_result(None)
 
 
 class Disk:
@@ -71,9 +131,21 @@ class Disk:
         """Let go of it, and of its lock."""
         os.close(file)
 
+    def sync_later(self, file: "AppendFile") -> None:
+        """Let the background sync this file soon."""
+        SYNCER.sync_later(file)
+
+    def sync_now(self, file: "AppendFile") -> "Future[None]":
+        """Let the background sync this file at once."""
+        return SYNCER.sync_now(file)
+
     def clock(self) -> float:
         """Seconds, to tell how long ago something was written."""
         return time.monotonic()
+
+
+SYNCER = Syncer()
+os.register_at_fork(after_in_child=SYNCER.forget)
 
 
 class AppendFile:
@@ -87,14 +159,14 @@ class AppendFile:
         self.unnamed: list[str] = []  # directories that do not durably hold the file yet
         self._file = file
         self._disk = disk
-        self.mode = sync
+        self._mode = sync
         self._size = self._durable = disk.size(file)  # bytes: all of them, and those that were synced
         self._since = 0.0  # no byte that was not synced is older than this
         self._syncing = threading.Lock()
         self._failure: OSError | None = None
 
-    def append(self, text: bytes) -> None:
-        """Add to the end; when this returns, the text survives the end of this process."""
+    def append(self, text: bytes) -> bool:
+        """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
         size, disk = self._size, self._disk
         if self._failure is not None or self._file < 0:
             self._give_up(self._failure)
@@ -108,14 +180,14 @@ class AppendFile:
         if written < len(text):
             self._abandon(f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were")
         self._size = size + written
-        if self.mode is Sync.BATCH:
+        if self._mode is BATCH:
             now = disk.clock()
             if self._durable == size:
                 self._since = now
-            elif now - self._since > LAG:
-                self.sync()  # the disk is slow, so the match waits for it
-        elif self.mode is Sync.ALWAYS:
-            self.sync()
+                disk.sync_later(self)
+                return False
+            return now - self._since > LAG  # the disk is slow, so the match waits for it
+        return self._mode is ALWAYS
 
     def sync(self) -> None:
         """Make everything durable that was appended so far, if that was asked for at all."""
@@ -123,14 +195,21 @@ class AppendFile:
         if self._failure is not None:
             self._give_up(self._failure)
 
-    def sync_behind(self) -> None:
-        """The same for the thread in the background: if it fails, whoever appends next is told."""
+    async def synced(self) -> None:
+        """The same, awaited."""
+        if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
+            await asyncio.wrap_future(self._disk.sync_now(self))
+        if self._failure is not None:
+            self._give_up(self._failure)
+
+    def sync_behind(self) -> bool:
+        """The same for the thread in the background: if it fails, whoever appends next is told. True: more has come."""
         with self._syncing:
             since = self._disk.clock()
             target = self._size  # read after the clock: what is not in it is younger than `since`
             done = self._durable == target and not self.unnamed
-            if done or self.mode is Sync.OFF or self._file < 0 or self._failure is not None:
-                return
+            if done or self._mode is OFF or self._file < 0 or self._failure is not None:
+                return False
             try:
                 self._disk.sync(self._file)
                 while self.unnamed:
@@ -140,6 +219,8 @@ class AppendFile:
                 self._durable = target
             except OSError as error:
                 self._failure = error  # for good: to sync again would succeed, and prove nothing
+                return False
+        return self._size != target
 
     def cut(self, size: int) -> None:
         """Throw away what is behind so many bytes, and never see it again."""
@@ -147,7 +228,7 @@ class AppendFile:
             return
         try:
             self._disk.cut(self._file, size)
-            if self.mode is not Sync.OFF:
+            if self._mode is not OFF:
                 self._disk.sync(self._file)
         except OSError as error:
             self._give_up(error)
@@ -182,42 +263,6 @@ class AppendFile:
         raise HostFault(why)
 
 
-class Syncer:
-    """Syncs a file in the background; its thread ends by itself when there has been none for a while."""
-
-    def __init__(self) -> None:
-        self._watched: AppendFile | None = None
-        self._process = 0  # in which the thread runs; 0: there is none
-        self._lock = threading.Lock()
-
-    def watch(self, file: AppendFile | None) -> None:
-        """Sync this one from now on, if it is to be synced in batches; None: nothing."""
-        with self._lock:
-            self._watched = file
-            if file is None or file.mode is not Sync.BATCH:
-                self._watched = None
-            elif self._process != os.getpid():  # a process that was forked has none of the threads
-                self._process = os.getpid()
-                threading.Thread(target=self._run, name="fairplay-sync", daemon=True).start()
-
-    def round(self) -> bool:
-        """Sync once; False: there is nothing to be synced."""
-        file = self._watched
-        if file is not None:
-            file.sync_behind()
-        return file is not None
-
-    def _run(self) -> None:
-        idle = 0
-        while True:
-            time.sleep(PAUSE)
-            idle = 0 if self.round() else idle + 1
-            with self._lock:
-                if idle > LINGER and self._watched is None:
-                    self._process = 0
-                    return
-
-
 def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
     """A new file, in a directory that is made if it is not there."""
     path, unnamed = f"{directory}/{name}", [str(directory)]
@@ -228,6 +273,8 @@ def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
             unnamed += [str(above.parent) for above in (directory, *directory.parents) if not above.exists()]
             directory.mkdir(parents=True, exist_ok=True)
             file = disk.create(path)
+    except FileExistsError:
+        raise BadRequest(f"{path}: there is a journal of a match with this id already") from None
     except OSError as error:
         raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
     made = locked(path, file, disk, sync)

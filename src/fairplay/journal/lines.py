@@ -7,7 +7,7 @@ import msgspec
 
 from fairplay.core.events import Fact, Result
 
-FORMAT = 2
+FORMAT = 3
 NO_HASH = b"0" * 64  # what the first line is chained to
 
 
@@ -29,16 +29,26 @@ class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     game: str
     rules: str  # the version of the game's rules
     parameters: dict[str, Any]
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the labels that were asked for
     players: tuple[str, ...] = ()  # their addresses
     limits: dict[str, float] | None = None  # the time control; None: nobody was timed
     sandbox: str = ""  # how programs were kept apart; empty: there were none
     seed: str | None = None  # in hex; None: the state was given
-    commitment: str | None = None  # the hash of the seed, which was published at the start
+    commitment: str | None = None  # the hash of the seed and the id, which was published at the start
     drawn: bool = False  # was the seed drawn, and not chosen by whoever ran the match?
     guessable: bool = False  # was the seed made from a short text?
+    sealed: bool = False  # is the seed not revealed with the result, but later?
     state: Any = None
     parent: Parent | None = None
+
+
+class Seated(msgspec.Struct, frozen=True, tag="seated", omit_defaults=True):
+    """A line behind the opening, or behind `resumed`: the table is ready, and everybody is about to be greeted."""
+
+    seq: int
+    at: float
+    names: tuple[str, ...]  # that people really have
+    enforced: tuple[str, ...] = ()  # by seat: what keeps a program in; empty: nothing is said of it
 
 
 class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
@@ -53,13 +63,15 @@ class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
     evidence: str = ""  # what else is known of the failure
 
 
-class Resumed(msgspec.Struct, frozen=True, tag="resumed"):
-    """A line in the middle: the match was interrupted, and goes on here; everybody is greeted again."""
+class Resumed(msgspec.Struct, frozen=True, tag="resumed", omit_defaults=True):
+    """A line in the middle: the match was interrupted, and goes on here; everybody is seated and greeted again."""
 
     seq: int
     at: float
     fairplay: str
     epoch: int  # who writes from here on: 1 began the match, and each that goes on with it is one more
+    limits: dict[str, float] | None = None  # the time control from here on; None: as before
+    sandbox: str = ""  # how programs are kept apart from here on; empty: as before
 
 
 class Closing(msgspec.Struct, frozen=True, tag="result"):
@@ -70,7 +82,8 @@ class Closing(msgspec.Struct, frozen=True, tag="result"):
     result: Result
 
 
-JournalLine = Opening | Entry | Resumed | Closing
+JournalLine = Opening | Seated | Entry | Resumed | Closing
+Middle = Seated | Entry | Resumed
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(JournalLine).decode
 

@@ -1,6 +1,6 @@
-"""Write a match down as it happens, one chained line per fact."""
+"""Write matches down as they happen: a folder with a file for each match, and one chained line for each fact."""
 
-import secrets
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -9,73 +9,72 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.version import VERSION
-from fairplay.journal.append_file import AppendFile, Disk, Sync, Syncer, created, reopened
-from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, JournalLine, Opening, Parent, Resumed, encode, seal
+from fairplay.journal.append_file import AppendFile, Disk, Sync, created, reopened
+from fairplay.journal.lines import (
+    FORMAT,
+    NO_HASH,
+    Closing,
+    Entry,
+    JournalLine,
+    Opening,
+    Parent,
+    Resumed,
+    Seated,
+    encode,
+    seal,
+)
 from fairplay.journal.reenact import what_was_shown
 from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful
+from fairplay.referee.host import drawn_id
 
 REAL = Disk()
+ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def known_of(answer: Answer) -> str:
-    """What else is known of an answer for which somebody was ejected."""
-    if isinstance(answer, Failed):
-        return answer.evidence
-    return "" if answer.evidence is None else answer.evidence()
+class Finished(BadRequest):
+    """A match that has ended, so that nobody can go on with it."""
 
 
-class Journal:
-    """A record in a directory: one file for each match, named by the match's id, private to whoever runs it.
+class MatchRecord:
+    """The record of one match: a file of its own, to which one process at a time writes.
 
-    A line is handed to the operating system before anybody is told of it; when it is safe from a power cut is a
-    choice. If either fails, the match stops as a fault of ours and can be resumed. Close a journal, or use it in a
-    `with` statement, if matches may be interrupted.
+    A line is handed to the operating system before anybody is told of it; when it is safe from a power cut is the
+    journal's choice. If either fails, the match stops as a fault of ours and can be resumed. Close it, or use it in a
+    `with` statement.
     """
+
+    enforced: tuple[str, ...] = ()  # by seat: what keeps a program in, once everybody sits
 
     def __init__(
         self,
-        directory: Path | str,
+        file: AppendFile,
+        match: Match[Any, Any, Any],
         *,
-        players: Sequence[str] = (),
-        limits: dict[str, float] | None = None,
-        sandbox: str = "",
-        drawn: bool = False,
-        guessable: bool = False,
-        sync: Sync = Sync.BATCH,
-        clock: Callable[[], float] = time.perf_counter,
-        now: Callable[[], float] = time.time,
-        disk: Disk = REAL,
+        head: bytes = NO_HASH,
+        lines: int = 0,
+        clock: Callable[[], float],
+        now: Callable[[], float],
     ) -> None:
         self.clock = clock
-        self._directory = Path(directory)
-        self._players = tuple(players)
-        self._limits = limits
-        self._sandbox = sandbox
-        self._drawn = drawn
-        self._guessable = guessable
-        self._sync = sync
+        self._file = file
+        self._game = match.game
+        self._id = match.id.encode()
+        self._hash = head
+        self._seq = lines
         self._now = now
-        self._disk = disk
-        self._path, self._match = "", b""
-        self._file: AppendFile | None = None
-        self._syncer = Syncer()
+        self._resumed: Resumed | None = None  # to be written once the table is ready again
 
     @property
-    def path(self) -> Path | None:
-        """The file of the match that was opened last."""
-        return Path(self._path) if self._path else None
-
-    @property
-    def match_id(self) -> str:
-        """The id of the match that was opened last."""
-        return self._match.decode()
+    def path(self) -> Path:
+        """Its file."""
+        return Path(self._file.path)
 
     def __enter__(self) -> Self:
         return self
@@ -83,91 +82,32 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self, match: Match[Any, Any, Any]) -> None:
-        """Begin a new file with the opening."""
-        seed = match.seed
-        self._begin(
-            match.game,
-            Opening(
-                seq=0,
-                at=self._now(),
-                format=FORMAT,
-                fairplay=VERSION,
-                match=secrets.token_hex(16),
-                game=match.game.name,
-                rules=match.game.version,
-                parameters=match.game.parameters(),
-                names=match.names,
-                players=self._players,
-                limits=self._limits,
-                sandbox=self._sandbox,
-                seed=None if seed is None else seed.hex(),
-                commitment=match.commitment,
-                drawn=self._drawn,
-                guessable=self._guessable,
-                state=match.game.pack_state(match.state) if seed is None else None,
-            ),
-        )
-
-    def branch(self, recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
-        """Begin a new file with what another one holds up to so many facts, under other names perhaps."""
-        match, opening = recorded.at(facts), recorded.opening
-        before = recorded.before(facts)
-        self._begin(
-            match.game,
-            replace(
-                opening,
-                at=self._now(),
-                fairplay=VERSION,
-                match=secrets.token_hex(16),
-                names=names,
-                players=self._players,
-                limits=self._limits,
-                sandbox=self._sandbox,
-                parent=Parent(opening.match, sum(isinstance(line, Entry) for line in before)),
-            ),
-        )
-        for line in before:
-            self._append(line)
-        self._mark_resumption(sum(isinstance(line, Resumed) for line in before))
-        return replace(match, names=names)
-
-    def resume(self, path: Path | str, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
-        """Go on in the file of an unfinished match, behind its last whole line; the match as it stands there.
-
-        Raises InUse if another process plays it, BadJournal if it is damaged or unlawful.
-        """
-        self.close()
-        self._path = str(path)
-        with ExitStack() as undo:
-            file = reopened(self._path, self._disk, self._sync)
-            undo.callback(file.close)
-            recorded = read_lawful(path, game)
-            if recorded.closing is not None:
-                raise BadRequest(f"{path}: this match is finished")
-            file.cut(recorded.size)
-            undo.pop_all()
-        match, self._hash, self._seq = recorded.opening.match, recorded.heads[-1].encode(), len(recorded.heads)
-        self._attach(file, recorded.game, match)
-        self._mark_resumption(len(recorded.resumptions))
-        return recorded.at(None)
-
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
-        """Add the line of an event."""
-        now, took = self._now(), int(answer.took * 1e6) / 1e6 if answer else 0.0  # digits that mean something
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        """Add the line of an event. True: settle before anybody is told."""
         match event:
             case Acted():
-                self._append(Entry(self._seq, now, took, event))
+                took = int(answer.took * 1e6) / 1e6 if answer else 0.0  # digits that mean something
+                return self.append(Entry(self._seq, self._now(), took, event))
             case Ejected(fault=fault):
+                took = int(answer.took * 1e6) / 1e6 if answer else 0.0
                 shown = what_was_shown(self._game, message)
                 refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
                 evidence = "" if answer is None else known_of(answer)
-                self._append(Entry(self._seq, now, took, event, shown, refused, evidence))
+                return self.append(Entry(self._seq, self._now(), took, event, shown, refused, evidence))
+            case Started(names):
+                if self._resumed is not None:
+                    self.append(replace(self._resumed, seq=self._seq, at=self._now()))
+                return self.append(Seated(self._seq, self._now(), names, self.enforced))
             case Ended(result):
-                self._append(Closing(self._seq, now, result))
-                self.close()
-            case Started():
-                pass  # the opening has it all
+                return self.append(Closing(self._seq, self._now(), result))
+
+    def settle(self) -> None:
+        """Come back when all of it is durable, if that was asked for."""
+        self._file.sync()
+
+    async def settled(self) -> None:
+        """The same, awaited."""
+        await self._file.synced()
 
     def receipt(self) -> Receipt:
         """Where the record stands."""
@@ -175,30 +115,144 @@ class Journal:
 
     def close(self) -> None:
         """Make the file durable and let go of it; a match that did not end stays unfinished."""
-        file, self._file = self._file, None
-        if file is not None:
-            self._syncer.watch(None)
-            file.close()
+        self._file.close()
 
-    def _begin(self, game: Game[Any, Any, Any], opening: Opening) -> None:
-        self.close()
-        name = f"{opening.match}.jsonl"
-        self._path, self._hash, self._seq = f"{self._directory}/{name}", NO_HASH, 0
-        self._attach(created(self._directory, name, self._disk, self._sync), game, opening.match)
-        self._append(opening)
+    def go_on(self, epoch: int, limits: dict[str, float] | None = None, sandbox: str = "") -> None:
+        """Mark that the match was interrupted, once the table is ready again; with terms that are new from here on."""
+        self._resumed = Resumed(0, 0.0, VERSION, epoch, limits, sandbox)
 
-    def _attach(self, file: AppendFile, game: Game[Any, Any, Any], match: str) -> None:
-        self._file, self._game, self._match = file, game, match.encode()
-        self._syncer.watch(file)
-
-    def _mark_resumption(self, before: int) -> None:
-        self._append(Resumed(self._seq, self._now(), VERSION, before + 2))
-
-    def _append(self, line: JournalLine) -> None:
-        if self._file is None:
-            raise HostFault("the journal was closed before the match was over")
+    def append(self, line: JournalLine) -> bool:
+        """Add a line to the chain."""
         body = encode(line)[:-1]  # without its closing brace
-        head = seal(self._hash, self._match, body)
-        self._file.append(b'%b,"hash":"%b"}\n' % (body, head))
+        head = seal(self._hash, self._id, body)
+        behind = self._file.append(b'%b,"hash":"%b"}\n' % (body, head))
         self._hash = head
         self._seq += 1
+        return behind
+
+
+class Journal:
+    """A folder of records, one file for each match, named by the match's id and private to whoever runs it.
+
+    Any number of matches can be recorded at once.
+    """
+
+    def __init__(
+        self,
+        directory: Path | str,
+        *,
+        sync: Sync = Sync.BATCH,
+        clock: Callable[[], float] = time.perf_counter,
+        now: Callable[[], float] = time.time,
+        disk: Disk = REAL,
+    ) -> None:
+        self.directory = Path(directory)
+        self._sync = sync
+        self._clock = clock
+        self._now = now
+        self._disk = disk
+
+    def begin(
+        self,
+        match: Match[Any, Any, Any],
+        *,
+        players: Sequence[str] = (),
+        limits: dict[str, float] | None = None,
+        sandbox: str = "",
+        drawn: bool = False,
+        guessable: bool = False,
+    ) -> MatchRecord:
+        """A new file with the opening of a match; `players` are the addresses."""
+        seed = match.seed
+        if seed is None and not match.id:
+            match = replace(match, id=drawn_id())
+        opening = Opening(
+            seq=0,
+            at=self._now(),
+            format=FORMAT,
+            fairplay=VERSION,
+            match=match.id,
+            game=match.game.name,
+            rules=match.game.version,
+            parameters=match.game.parameters(),
+            names=match.names,
+            players=tuple(players),
+            limits=limits,
+            sandbox=sandbox,
+            seed=None if seed is None else seed.hex(),
+            commitment=match.commitment,
+            drawn=drawn,
+            guessable=guessable,
+            sealed=match.sealed,
+            state=match.game.pack_state(match.state) if seed is None else None,
+        )
+        return self._begun(match, opening)
+
+    def branch(
+        self,
+        match: Match[Any, Any, Any],
+        recorded: Recorded,
+        facts: int | None,
+        *,
+        players: Sequence[str] = (),
+        limits: dict[str, float] | None = None,
+        sandbox: str = "",
+    ) -> MatchRecord:
+        """A new file with what another holds up to so many facts, for the match as it stands there (see `branched`)."""
+        before = recorded.before(facts)
+        opening = replace(
+            recorded.opening,
+            at=self._now(),
+            fairplay=VERSION,
+            match=match.id,
+            names=match.names,
+            players=tuple(players),
+            limits=limits,
+            sandbox=sandbox,
+            commitment=match.commitment,
+            parent=Parent(recorded.opening.match, sum(isinstance(line, Entry) for line in before)),
+        )
+        record = self._begun(match, opening)
+        for line in before:
+            record.append(line)
+        record.go_on(2 + sum(isinstance(line, Resumed) for line in before))
+        return record
+
+    def resume(self, path: Path | str, game: Game[Any, Any, Any] | None = None) -> tuple[MatchRecord, Recorded]:
+        """The file of an unfinished match, to be gone on with behind its last whole line; and what it holds.
+
+        Nothing is written before the table is ready again. Raises InUse if another process plays the match, Finished if
+        it has ended, BadJournal if the file is damaged or unlawful.
+        """
+        with ExitStack() as undo:
+            file = reopened(str(path), self._disk, self._sync)
+            undo.callback(file.close)
+            recorded = read_lawful(path, game)
+            if recorded.closing is not None:
+                raise Finished(f"{path}: this match is finished")
+            file.cut(recorded.size)
+            undo.pop_all()
+        match, head = recorded.at(None), recorded.heads[-1].encode()
+        record = MatchRecord(file, match, head=head, lines=len(recorded.heads), clock=self._clock, now=self._now)
+        record.go_on(2 + len(recorded.resumptions))
+        return record, recorded
+
+    def _begun(self, match: Match[Any, Any, Any], opening: Opening) -> MatchRecord:
+        if ID.fullmatch(match.id) is None:
+            raise BadRequest(f"{match.id!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
+        file = created(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
+        record = MatchRecord(file, match, clock=self._clock, now=self._now)
+        record.append(opening)
+        return record
+
+
+def branched(recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
+    """A match of its own that begins where another stood after so many facts."""
+    return replace(recorded.at(facts), id=drawn_id(), names=names)
+
+
+def known_of(answer: Answer) -> str:
+    """What else is known of an answer for which somebody was ejected."""
+    if isinstance(answer, Failed):
+        return answer.evidence
+    return "" if answer.evidence is None else answer.evidence()

@@ -4,14 +4,16 @@ from collections.abc import Generator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Started
 from fairplay.core.game import Game, Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.journal.lines import encode
+from fairplay.core.roles import Unrecorded
+from fairplay.journal.lines import Entry, encode
 from fairplay.journal.replay import Recorded, begin
-from fairplay.referee.referee import AnyMatch, Call, conversation
+from fairplay.referee.referee import AnyMatch, Call, Script, conversation
 
 MOMENTS: dict[type[Message], Moment] = {
     Start: Moment.GREETING,
@@ -37,73 +39,108 @@ def reenact(recorded: Recorded) -> Generator[Exchange, None, AnyMatch]:
 
     Raises BadJournal with the first line that is not what the referee makes of the answers.
     """
-    entries, position = recorded.entries, 0
-    interruptions = set(recorded.resumptions)
-    current = begin(recorded.opening, recorded.game)
-    last = len(recorded.heads)  # the line that holds the result, if there is one
-
-    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-        nonlocal position, current
-        current = match
-        match event:
-            case Started():
-                pass
-            case Acted() | Ejected():
-                entry = entries[position]
-                if entry.fact != event:
-                    raise BadJournal(entry.seq + 1, difference(entry.fact, event))
-                if isinstance(event, Ejected) and entry.shown != plain(what_was_shown(recorded.game, message)):
-                    raise BadJournal(entry.seq + 1, "this is not what the player was shown")
-                position += 1
-            case Ended(result):
-                if position < len(entries):
-                    raise BadJournal(entries[position].seq + 1, "the match was over before this")
-                if recorded.closing is None:
-                    raise Unfinished(position, recorded.torn)
-                if recorded.closing.result != result:
-                    raise BadJournal(last, "this is not the result of the match")
-
-    def answer_again(call: Call) -> Answer:
-        if position == len(entries):
-            if isinstance(call.message, TakeTurn):
-                if recorded.closing is not None:
-                    raise BadJournal(last, f"this is no result: it was still the turn of seat {call.seat}")
-                raise Unfinished(position, recorded.torn)
-            return Answered(None)
-        entry = entries[position]
-        match entry.fact:
-            case Acted(_, action) if isinstance(call.message, TakeTurn):
-                return Answered(action)
-            case Ejected(fault=Fault.ILLEGAL):  # nothing but an action can be
-                if isinstance(call.message, TakeTurn):
-                    return Answered(entry.answer)
-            case Ejected(seat, fault, moment, why) if (seat, moment) == (call.seat, MOMENTS[type(call.message)]):
-                return Failed(fault, why, entry.took, entry.evidence)
-        if isinstance(call.message, TakeTurn):
-            raise BadJournal(entry.seq + 1, f"this cannot happen on the turn of seat {call.seat}")
-        return Answered(None)
-
-    script = conversation(current, announce)
+    again, interruptions = Again(recorded), set(recorded.resumptions)
+    script = again.conversation(resumed=False)
     try:
         request = next(script)
         while True:
-            if position in interruptions:
-                interruptions.remove(position)
-                script = conversation(current, announce)
+            if again.position in interruptions:
+                interruptions.remove(again.position)
+                script = again.conversation(resumed=True)
                 request = next(script)
             answer: Answer = Answered(None)
             if isinstance(request, Call):
-                answer = answer_again(request)
+                answer = again.answer(request)
                 yield request, answer
             request = script.send(answer)
     except StopIteration as end:
         final: AnyMatch = end.value
         return final
     except HostFault as fault:  # what the host had handed over ran out, then as now
-        if position == len(entries) and recorded.closing is None:
-            raise Unfinished(position, recorded.torn) from None
-        line = entries[position].seq + 1 if position < len(entries) else last
-        raise BadJournal(line, f"nobody could go on here: {fault}") from None
+        if again.at_the_end and recorded.closing is None:
+            raise Unfinished(again.position, recorded.torn) from None
+        raise BadJournal(again.line, f"nobody could go on here: {fault}") from None
+
+
+class Again(Unrecorded):
+    """A record that does not write but compares, and knows the answers."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.position = 0  # how many facts have happened again
+        self._recorded = recorded
+        self._entries = recorded.entries
+        self._names = dict(recorded.sittings)  # the last to sit down after so many facts are those who went on
+        self._match = begin(recorded.opening, recorded.game)
+
+    @property
+    def at_the_end(self) -> bool:
+        """Have all facts happened?"""
+        return self.position == len(self._entries)
+
+    @property
+    def line(self) -> int:
+        """The number of the line of the next fact; of the result, if there is none."""
+        return len(self._recorded.heads) if self.at_the_end else self._entries[self.position].seq + 1
+
+    def conversation(self, *, resumed: bool) -> Script:
+        """The conversation from where the match stands, with those who sat down there."""
+        seated = replace(self._match, names=self._names.get(self.position, self._match.names))
+        return conversation(seated, self, self._inform, resumed=resumed)
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        """Hold an event against the record. Raises BadJournal if it is another one."""
+        recorded = self._recorded
+        match event:
+            case Acted() | Ejected():
+                entry = self._entries[self.position]
+                if entry.fact != event:
+                    raise BadJournal(self.line, difference(entry.fact, event))
+                if isinstance(event, Ejected) and entry.shown != plain(what_was_shown(recorded.game, message)):
+                    raise BadJournal(self.line, "this is not what the player was shown")
+                self.position += 1
+            case Ended(result):
+                if not self.at_the_end:
+                    raise BadJournal(self.line, "the match was over before this")
+                if recorded.closing is None:
+                    raise Unfinished(self.position, recorded.torn)
+                if recorded.closing.result != result:
+                    raise BadJournal(self.line, "this is not the result of the match")
+            case Started():
+                pass
+        return False
+
+    def answer(self, call: Call) -> Answer:
+        """What the record has for an answer to a call."""
+        if self.at_the_end:
+            if isinstance(call.message, TakeTurn):
+                if self._recorded.closing is not None:
+                    raise BadJournal(self.line, f"this is no result: it was still the turn of seat {call.seat}")
+                raise Unfinished(self.position, self._recorded.torn)
+            return Answered(None)
+        entry = self._entries[self.position]
+        match entry.fact:
+            case Acted(_, action) if isinstance(call.message, TakeTurn):
+                return Answered(action)
+            case Ejected(fault=Fault.ILLEGAL):  # nothing but an action can be
+                if isinstance(call.message, TakeTurn):
+                    return Answered(entry.answer)
+            case Ejected(seat, fault, moment, why) if (seat, moment) == (call.seat, moment_of(call.message, entry)):
+                return Failed(fault, why, entry.took, entry.evidence)
+        if isinstance(call.message, TakeTurn):
+            raise BadJournal(self.line, f"this cannot happen on the turn of seat {call.seat}")
+        return Answered(None)
+
+    def _inform(self, event: Event, match: AnyMatch) -> None:
+        self._match = match
+
+
+def moment_of(message: Message, entry: Entry) -> Moment:
+    """At which moment somebody is ejected who fails to answer this, if that is what the entry tells of."""
+    moment = MOMENTS[type(message)]
+    greeted_when_over = moment is Moment.GREETING and entry.shown is not None  # nothing is shown at the farewell itself
+    if greeted_when_over and isinstance(entry.fact, Ejected) and entry.fact.moment is Moment.FAREWELL:
+        return Moment.FAREWELL
+    return moment
 
 
 def what_was_shown(game: Game[Any, Any, Any], message: Message | None) -> Any:

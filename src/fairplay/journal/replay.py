@@ -1,7 +1,8 @@
 """Read a journal, and live its facts again."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,30 @@ import msgspec
 from fairplay.core.chance import SEED_BYTES, commitment_to
 from fairplay.core.errors import BadJournal, BadRequest
 from fairplay.core.events import Acted, Fact, Fault
-from fairplay.core.game import Game
+from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.games import game_with
-from fairplay.journal.lines import FORMAT, NO_HASH, Closing, Entry, JournalLine, Opening, Resumed, decode, seal
+from fairplay.journal.lines import (
+    FORMAT,
+    NO_HASH,
+    Closing,
+    Entry,
+    JournalLine,
+    Middle,
+    Opening,
+    Resumed,
+    Seated,
+    decode,
+    seal,
+)
 
 OPENS = b'{"type":"opening",'
+OUT_OF_PLACE = {
+    Opening: "a second opening",
+    Seated: "a new seating, or one of another number of players,",
+    Entry: "a fact before anybody was seated",
+    Closing: "a result that is not the last line",
+}
 SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
@@ -23,7 +42,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """What a journal holds; the chain is whole, the actions are those of the game."""
 
     opening: Opening
-    middle: tuple[Entry | Resumed, ...]
+    middle: tuple[Middle, ...]
     closing: Closing | None  # None: the match is unfinished
     game: Game[Any, Any, Any]
     heads: tuple[str, ...]  # the hash of each line
@@ -43,12 +62,39 @@ class Recorded(msgspec.Struct, frozen=True):
     @property
     def resumptions(self) -> tuple[int, ...]:
         """After how many facts the match was interrupted and resumed, each time."""
-        return tuple(
-            line.seq - 1 - earlier
-            for earlier, line in enumerate(line for line in self.middle if isinstance(line, Resumed))
-        )
+        return tuple(facts for facts, line in self._counted if isinstance(line, Resumed))
 
-    def before(self, facts: int | None) -> tuple[Entry | Resumed, ...]:
+    @property
+    def sittings(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """After how many facts everybody was seated, each time, and under which names."""
+        return tuple((facts, line.names) for facts, line in self._counted if isinstance(line, Seated))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What people were called last; the labels that were asked for, if nobody ever sat down."""
+        return self.sittings[-1][1] if self.sittings else self.opening.names
+
+    @property
+    def limits(self) -> dict[str, float] | None:
+        """The time control that was in force last; None: nobody was timed."""
+        changed = [line.limits for line in self.middle if isinstance(line, Resumed) and line.limits is not None]
+        return changed[-1] if changed else self.opening.limits
+
+    @property
+    def sandbox(self) -> str:
+        """How programs were kept apart last; empty: there were none."""
+        changed = [line.sandbox for line in self.middle if isinstance(line, Resumed) and line.sandbox]
+        return changed[-1] if changed else self.opening.sandbox
+
+    @property
+    def _counted(self) -> Iterator[tuple[int, Middle]]:
+        """The lines in the middle, each with the number of facts before it."""
+        facts = 0
+        for line in self.middle:
+            yield facts, line
+            facts += isinstance(line, Entry)
+
+    def before(self, facts: int | None) -> tuple[Middle, ...]:
         """The lines up to so many facts; all of them if not said."""
         entries = self.entries
         return self.middle if facts is None or facts >= len(entries) else self.middle[: entries[facts].seq - 1]
@@ -57,7 +103,7 @@ class Recorded(msgspec.Struct, frozen=True):
         """The match after so many facts; after all of them if not said."""
         if facts is not None and not 0 <= facts <= len(self.entries):
             raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
-        return replay(self.opening, self.facts[:facts], self.game)
+        return msgspec.structs.replace(replay(self.opening, self.facts[:facts], self.game), names=self.names)
 
 
 def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
@@ -83,14 +129,9 @@ def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     closing = middle.pop() if middle and isinstance(middle[-1], Closing) else None
     if closing is not None and torn:
         raise BadJournal(len(lines) + 1, "nothing can stand behind the result", len(text) - torn)
-    known: list[Entry | Resumed] = []
-    for line in middle:
-        if not isinstance(line, Entry | Resumed):
-            raise BadJournal(line.seq + 1, "only facts can stand between the opening and the result")
-        known.append(with_actions(line, game) if isinstance(line, Entry) else line)
     return Recorded(
         opening,
-        tuple(known),
+        in_the_middle(middle, opening, game),
         closing if isinstance(closing, Closing) else None,
         game,
         heads,
@@ -128,6 +169,25 @@ def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     if begun is not None and begun.end() < len(tail):  # all of it was written, so its end was there once
         raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
     return lines, tuple(heads), len(tail)
+
+
+def in_the_middle(lines: Iterable[JournalLine], opening: Opening, game: Game[Any, Any, Any]) -> tuple[Middle, ...]:
+    """The lines between the opening and the result; nothing can happen before everybody sits."""
+    known: list[Middle] = []
+    sitting = False
+    for line in lines:
+        match line:
+            case Entry() if sitting:
+                known.append(with_actions(line, game))
+            case Resumed():
+                sitting = False
+                known.append(line)
+            case Seated(names=names) if not sitting and len(names) == len(opening.names):
+                sitting = True
+                known.append(line)
+            case _:
+                raise BadJournal(line.seq + 1, f"{OUT_OF_PLACE[type(line)]} cannot stand here")
+    return tuple(known)
 
 
 def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
@@ -176,7 +236,7 @@ def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[An
         raise BadJournal(1, f"no match can begin like this: {error}") from None
     if any(seat >= seats for seat in game.order(state)):
         raise BadJournal(1, "there are more seats in the state than names")
-    return Match(game, state, opening.names, seed=seed)
+    return Match(game, state, opening.names, seed=seed, id=opening.match, sealed=opening.sealed)
 
 
 def seed_of(opening: Opening) -> bytes:
@@ -184,7 +244,7 @@ def seed_of(opening: Opening) -> bytes:
     seed = bytes.fromhex(opening.seed or "")
     if len(seed) != SEED_BYTES:
         raise BadJournal(1, f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
-    if commitment_to(seed) != opening.commitment:
+    if commitment_to(seed, opening.match) != opening.commitment:
         raise BadJournal(1, "the deal is not proved: the seed does not fit the commitment to it")
     return seed
 
@@ -195,3 +255,22 @@ def replay(opening: Opening, facts: Iterable[Fact], game: Game[Any, Any, Any] | 
     for fact in facts:
         match = match.after(fact)
     return match
+
+
+@contextmanager
+def about(file: Path | str) -> Iterator[None]:
+    """Whatever is wrong with a journal is said with the name of its file."""
+    try:
+        yield
+    except BadJournal as error:
+        raise BadRequest(f"{file}: {error}") from None
+
+
+def seat_of(recorded: Recorded, text: str) -> Seat:
+    """The seat that a person means, by its number or by the name of who sat there."""
+    names = recorded.names
+    known = {name: seat for seat, name in enumerate(names)} | {str(seat): seat for seat in range(len(names))}
+    if text not in known:
+        there = ", ".join(f"{seat} ({name})" for seat, name in enumerate(names))
+        raise BadRequest(f"there is no seat {text!r}; there are {there}")
+    return known[text]

@@ -48,16 +48,21 @@ def open_player(address: str, title: Title, key: bytes) -> AnyPlayer:
 
 def from_module(address: str) -> AnyPlayer:
     """The player that a module on the path, or in this directory, calls by that name."""
+    return instance_of(address, named_in_module(address))
+
+
+def named_in_module(address: str) -> Any:
+    """What a module on the path, or in this directory, calls by that name: py:module:Name."""
     _, _, rest = address.partition(":")
     name, colon, attribute = rest.partition(":")
     if not (name and colon and attribute):
-        raise BadRequest(f"{address!r} names no player; write py:module:Name")
+        raise BadRequest(f"{address!r} names nothing; write py:module:Name")
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = loaded(address, lambda: importlib.import_module(name))
     if not hasattr(module, attribute):
         raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
-    return instance_of(address, getattr(module, attribute))
+    return getattr(module, attribute)
 
 
 def from_file(address: str) -> AnyPlayer:

@@ -1,37 +1,37 @@
-"""Drive a conversation: put its calls to the players and send back their answers."""
+"""Drive a conversation: put its requests to the players and the record, and send back the answers."""
 
 from collections.abc import Mapping, Sequence
 
-from fairplay.core.events import Event
 from fairplay.core.game import Seat
-from fairplay.core.messages import Answer, Answered, Message
-from fairplay.core.roles import AsyncChannel, Channel
-from fairplay.referee.referee import Announce, AnyMatch, Call, Receipts, conversation, no_receipt
+from fairplay.core.messages import Answered
+from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
+from fairplay.referee.referee import AnyMatch, Call, Dismiss, Inform, conversation, nobody
 
 ACKNOWLEDGED = Answered(None)
-
-
-def ignore(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-    """Announce to nobody."""
 
 
 def play(
     match: AnyMatch,
     table: Sequence[Channel] | Mapping[Seat, Channel],
-    announce: Announce = ignore,
-    receipt: Receipts = no_receipt,
+    record: Record = UNRECORDED,
+    inform: Inform = nobody,
+    *,
+    resumed: bool = False,
 ) -> AnyMatch:
     """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
-    script = conversation(match, announce, receipt)
+    script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)
         while True:
             if isinstance(request, Call):
                 request = script.send(there[request.seat].ask(request.message))
-            else:
+                continue
+            if isinstance(request, Dismiss):
                 there.pop(request.seat).close(request.ejected)
-                request = script.send(ACKNOWLEDGED)
+            else:
+                record.settle()
+            request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
         final: AnyMatch = end.value
         return final
@@ -43,20 +43,25 @@ def play(
 async def play_async(
     match: AnyMatch,
     table: Sequence[AsyncChannel] | Mapping[Seat, AsyncChannel],
-    announce: Announce = ignore,
-    receipt: Receipts = no_receipt,
+    record: Record = UNRECORDED,
+    inform: Inform = nobody,
+    *,
+    resumed: bool = False,
 ) -> AnyMatch:
     """The same, awaited: for players in other processes and on other machines."""
-    script = conversation(match, announce, receipt)
+    script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     try:
         request = next(script)
         while True:
             if isinstance(request, Call):
                 request = script.send(await there[request.seat].ask(request.message))
-            else:
+                continue
+            if isinstance(request, Dismiss):
                 await there.pop(request.seat).close(request.ejected)
-                request = script.send(ACKNOWLEDGED)
+            else:
+                await record.settled()
+            request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
         final: AnyMatch = end.value
         return final

@@ -2,23 +2,19 @@
 
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
-
-from msgspec.structs import replace
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ended, Event
 from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import Observer, Player, Record, Strategy
+from fairplay.core.roles import UNRECORDED, Observer, Player, Record, Strategy
 from fairplay.referee.drivers import play
 from fairplay.referee.gallery import Gallery, Report
-from fairplay.referee.local import Local, no_clock
-from fairplay.referee.referee import Announce, AnyMatch, no_receipt
+from fairplay.referee.local import Local
+from fairplay.referee.referee import Inform
 
 
 def complain(text: str) -> None:
@@ -64,11 +60,12 @@ class Referee:
         names: Sequence[str] | None = None,
         ages: Sequence[int] | None = None,
         seed: bytes | None = None,
-        record: Record | None = None,
+        record: Callable[[Match[State, View, Action]], Record] | None = None,
     ) -> Match[State, View, Action]:
         """Play one match to its end; the final match holds the end state and the result.
 
-        Players sit in the order given, or by their ages as the game has it. Without a seed one is drawn.
+        Players sit in the order given, or by their ages as the game has it: `seats_by_age` says which of them sits
+        where. Without a seed one is drawn. A record is begun with the match, by `Journal.begin` for example.
         """
         self._refuse_if_busy()
         seating = seats_by_age(game, len(players), ages)
@@ -76,46 +73,47 @@ class Referee:
         if len(labels) != len(players):
             raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
         match = dealt(game, [labels[index] for index in seating], seed)
-        if record is not None:
-            record.open(match)
-        return self.resume(match, [players[index] for index in seating], record=record)
+        table = [players[index] for index in seating]
+        if record is None:
+            return self._play(match, table, UNRECORDED, resumed=False)
+        with closing(record(match)) as begun:
+            return self._play(match, table, begun, resumed=False)
 
     def resume(
         self,
         match: Match[State, View, Action],
         players: Sequence[Player | Strategy[View, Action]],
         *,
-        record: Record | None = None,
+        record: Record = UNRECORDED,
     ) -> Match[State, View, Action]:
         """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
-        self._refuse_if_busy()
+        return self._play(match, players, record, resumed=True)
+
+    def _play(
+        self,
+        match: Match[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        record: Record,
+        *,
+        resumed: bool,
+    ) -> Match[State, View, Action]:
         seats = sorted(match.seated)
         if len(players) != len(seats):
             raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
-        clock = no_clock if record is None else record.clock
-        table = {seat: Local(player, match.game, clock) for seat, player in zip(seats, players, strict=True)}
-        with self.announcing(record) as announce:
-            return play(match, table, announce, no_receipt if record is None else record.receipt)
+        table = {seat: Local(player, match.game, record.clock) for seat, player in zip(seats, players, strict=True)}
+        with self.informing() as inform:
+            return play(match, table, record, inform, resumed=resumed)
 
     @contextmanager
-    def announcing(self, record: Record | None) -> Iterator[Announce]:
-        """Whom to tell what happens in one match: the record, then whoever is subscribed now.
+    def informing(self) -> Iterator[Inform]:
+        """What lets those know of one match who are subscribed now.
 
         `run` and `resume` do this for players in this process; for others it goes around `play_async`.
         """
         self._refuse_if_busy()
-        gallery = Gallery(self._observers, self._report)
-
-        def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-            if record is not None:
-                record.write(event, message, answer)  # before anybody is told
-                if isinstance(event, Ended):
-                    event = Ended(replace(event.result, receipt=record.receipt()))
-            gallery.tell(event, match)
-
         self._busy = True
         try:
-            yield announce
+            yield Gallery(self._observers, self._report).tell
         finally:
             self._busy = False
 
@@ -124,14 +122,27 @@ class Referee:
             raise BadRequest("this referee is running a match; another one at the same time needs another referee")
 
 
-def dealt(game: Game[State, View, Action], names: Sequence[str], seed: bytes | None) -> Match[State, View, Action]:
-    """A match that is about to begin, with these names in the order of the seats. Without a seed one is drawn."""
+def dealt(
+    game: Game[State, View, Action],
+    names: Sequence[str],
+    seed: bytes | None,
+    *,
+    match_id: str | None = None,
+    sealed: bool = False,
+) -> Match[State, View, Action]:
+    """A match that is about to begin, with these names in the order of the seats. What is not given is drawn."""
     if any(0xD800 <= ord(sign) < 0xE000 for name in names for sign in name):
         raise BadRequest("a name holds half a character, which cannot be written down")
     seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
     if len(seed) != SEED_BYTES:
         raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
-    return Match(game, game.deal(len(names), seed), tuple(names), seed=seed)
+    match_id = drawn_id() if match_id is None else match_id
+    return Match(game, game.deal(len(names), seed), tuple(names), seed=seed, id=match_id, sealed=sealed)
+
+
+def drawn_id() -> str:
+    """An id that no other match has."""
+    return secrets.token_hex(16)
 
 
 def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
@@ -145,16 +156,16 @@ def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | 
     return sorted(range(players), key=lambda index: ages[index] if game.youngest_first else -ages[index])
 
 
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind whichever was there before.
+def distinct(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+    """The names, with a number behind whichever was there before, or is taken.
 
-    >>> distinct(["ann", "bob", "ann"])
-    ['ann', 'bob', 'ann-2']
+    >>> distinct(["ann", "bob", "ann"]), distinct(["ann"], taken=["ann"])
+    (['ann', 'bob', 'ann-2'], ['ann-2'])
     """
     labels: list[str] = []
     for name in names:
         label, number = name, 2
-        while label in labels:
+        while label in labels or label in taken:
             label, number = f"{name}-{number}", number + 1
         labels.append(label)
     return labels

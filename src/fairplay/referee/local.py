@@ -9,18 +9,13 @@ import msgspec
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Player, Strategy
+from fairplay.core.roles import UNRECORDED, Player, Strategy
 from fairplay.referee.referee import NOT_DUE
 
 MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
 NO_ACTION = "the answer is not an action of this game"
 encode = msgspec.json.Encoder().encode
-
-
-def no_clock() -> float:
-    """Time that stands still, where nobody keeps a record of it."""
-    return 0.0
 
 
 class Local:
@@ -31,7 +26,10 @@ class Local:
     """
 
     def __init__(
-        self, player: Player | Strategy[Any, Any], game: Game[Any, Any, Any], clock: Callable[[], float] = no_clock
+        self,
+        player: Player | Strategy[Any, Any],
+        game: Game[Any, Any, Any],
+        clock: Callable[[], float] = UNRECORDED.clock,
     ) -> None:
         self._player = player
         self._take_turn: Any = getattr(player, "take_turn", player)

@@ -10,12 +10,11 @@ from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Rece
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.roles import UNRECORDED, Record
 
 NOT_DUE = "answered where only an acknowledgement was due"
 AnyMatch = Match[Any, Any, Any]
-# The event, the match after it, and what led to it: a message and the answer.
-Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], None]
-Receipts = Callable[[], Receipt | None]  # where the record stands, if there is one
+Inform = Callable[[Event, AnyMatch], None]  # lets those who watch know of an event, with the match after it
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -32,17 +31,36 @@ class Dismiss(msgspec.Struct, frozen=True, gc=False):
     ejected: Ejected
 
 
-Script = Generator[Call | Dismiss, Answer, AnyMatch]
+class Settle(msgspec.Struct, frozen=True, gc=False):
+    """What was written has to be durable before anybody hears of it: the driver waits, and sends `Answered(None)`."""
 
 
-def no_receipt() -> None:
-    """Nobody keeps a record."""
+Script = Generator[Call | Dismiss | Settle, Answer, AnyMatch]
+Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], Generator[Settle, Answer, None]]
+SETTLE = Settle()
 
 
-def conversation(match: AnyMatch, announce: Announce, receipt: Receipts = no_receipt) -> Script:
+def nobody(event: Event, match: AnyMatch) -> None:
+    """Nobody watches."""
+
+
+def conversation(
+    match: AnyMatch, record: Record = UNRECORDED, inform: Inform = nobody, *, resumed: bool = False
+) -> Script:
     """A whole match, from the greeting to the farewell; also the rest of one that was interrupted."""
-    announce(Started(match.names, match.commitment), match, None, None)
-    match = yield from tell_all(match, match.seated, greeting, Moment.GREETING, announce)
+
+    def announce(
+        event: Event, match: AnyMatch, message: Message | None, answer: Answer | None
+    ) -> Generator[Settle, Answer, None]:
+        """Write an event down, and then let it be known."""
+        if record.write(event, message, answer):
+            yield SETTLE
+        inform(event, match)
+
+    yield from announce(Started(match.names, match.commitment), match, None, None)
+    # The ranking is fixed when the game is over: who fails then, fails at the farewell, however late it is greeted.
+    moment = Moment.FAREWELL if resumed and match.turn is None else Moment.GREETING
+    match = yield from tell_all(match, match.seated, greeting, moment, announce)
     match = yield from tell_news(match, announce)  # what an interrupted match still owed
     while (seat := match.turn) is not None:
         view = match.view(seat)  # computed once: a player is judged by what it was shown
@@ -50,13 +68,18 @@ def conversation(match: AnyMatch, announce: Announce, receipt: Receipts = no_rec
         answer = yield Call(seat, message)
         fact = judge(match.game, view, seat, answer)
         match = match.after(fact)
-        announce(fact, match, message, answer)
+        if record.write(fact, message, answer):
+            yield SETTLE
+        inform(fact, match)
         if isinstance(fact, Ejected):
             yield Dismiss(seat, fact)
         elif match.owed:
             match = yield from tell_news(match, announce)
-    match = yield from tell_all(match, winners_first(match), farewell(receipt()), Moment.FAREWELL, announce)
-    announce(Ended(match.result), match, None, None)
+    yield SETTLE  # a result that was told and then lost would be worse than a slow one
+    match = yield from tell_all(match, winners_first(match), farewell(record.receipt()), Moment.FAREWELL, announce)
+    record.write(Ended(match.result), None, None)
+    yield SETTLE
+    inform(Ended(msgspec.structs.replace(match.result, receipt=record.receipt())), match)
     return match
 
 
@@ -82,13 +105,13 @@ def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected
             return Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
 
 
-def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
+def tell_one(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
     """Say something that has to be acknowledged; the match goes on, with or without this seat."""
     answer = yield Call(seat, message)
     ejected = judge_acknowledgement(seat, moment, answer)
     if ejected is not None:
         match = match.after(ejected)
-        announce(ejected, match, message, answer)
+        yield from announce(ejected, match, message, answer)
         yield Dismiss(seat, ejected)
     return match
 
@@ -102,7 +125,7 @@ def tell_all(
 ) -> Script:
     """Say something to each of these seats, one after the other."""
     for seat in seats:
-        match = yield from tell(match, seat, message(match, seat), moment, announce)
+        match = yield from tell_one(match, seat, message(match, seat), moment, announce)
     return match
 
 
@@ -110,7 +133,7 @@ def tell_news(match: AnyMatch, announce: Announce) -> Script:
     """Say what is owed since the last action."""
     for news in match.owed:
         if news in match.owed:  # and its seat did not fail a moment ago
-            match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
+            match = yield from tell_one(match, news.seat, Tell(news.content), Moment.NEWS, announce)
     return match
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from fairplay.cli.match_options import Terms
 from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.games import Title
+from fairplay.hosting.terms import Terms
 from fairplay.journal.appeal import lawful_in
 from fairplay.players.address import split_label
 from fairplay.players.limits import Limits
+from fairplay.players.location import Command
 from fairplay.players.remote import DEFAULT
-from fairplay.players.table import Command
 from fairplay.referee.host import dealt, distinct
 from fairplay.render.words import quoted
 

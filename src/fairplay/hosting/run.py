@@ -1,0 +1,130 @@
+"""Play a match from a spec, and say what came of it."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.events import Acted
+from fairplay.core.roles import Observer, Record
+from fairplay.hosting.notes import Notes
+from fairplay.hosting.sitting import AnyMatch, Sitting, sitting_for
+from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.hosting.table import Table, called
+from fairplay.journal.record import MatchRecord
+from fairplay.players.address import loaded, named_in_module
+from fairplay.referee.drivers import play, play_async
+from fairplay.referee.host import Referee
+from fairplay.referee.local import Local
+
+
+def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
+    """Play a match to its end, in this process. A fault of the host is in the outcome; raises only BadRequest."""
+    hosted = hosted_for(spec, observers)
+    try:
+        hosted.play()
+    except HostFault as fault:
+        return hosted.outcome(str(fault))
+    return hosted.outcome()
+
+
+async def run_async(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
+    """The same, awaited: any number of matches can be played in one event loop."""
+    hosted = hosted_for(spec, observers)
+    try:
+        await hosted.play_async()
+    except HostFault as fault:
+        return hosted.outcome(str(fault))
+    return hosted.outcome()
+
+
+def hosted_for(spec: MatchSpec, observers: Sequence[Observer]) -> "Hosted":
+    """A match that is about to be played, watched by these observers and by those that the spec names."""
+    referee = Referee()
+    for observer in (*observers, *(opened_observer(address) for address in spec.observers)):
+        referee.subscribe(observer)
+    return Hosted(sitting_for(spec), referee)
+
+
+class Hosted:
+    """One match from the moment when its players are sent for, and what is known of it afterwards."""
+
+    def __init__(self, sitting: Sitting, referee: Referee) -> None:
+        self.match: AnyMatch = sitting.match  # with the names that people have, once they sit; at last the final one
+        self.notes = Notes()
+        self.record: Record | None = None  # None: it was not begun
+        self._ended = False
+        self._took = 0.0
+        self._sitting = sitting
+        self._referee = referee
+
+    def play(self) -> AnyMatch:
+        """Play the match to its end. Where all players are in this process, nobody has to be waited for."""
+        with ExitStack() as leaving:
+            table = self._table(leaving)
+            if table.near is None:
+                return asyncio.run(self._play_at(table, leaving))
+            self._begin(leaving)
+            channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in table.near.items()}
+            inform = leaving.enter_context(self._referee.informing())
+            return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
+
+    async def play_async(self) -> AnyMatch:
+        """The same, awaited."""
+        with ExitStack() as leaving:
+            return await self._play_at(self._table(leaving), leaving)
+
+    def outcome(self, host_fault: str = "") -> Outcome:
+        """What came of it."""
+        record = self.record
+        return Outcome(
+            id=self.match.id,
+            names=self.match.names,
+            result=self.match.result if self._ended else None,
+            host_fault=host_fault,
+            journal=str(record.path) if isinstance(record, MatchRecord) else None,
+            evidence=tuple(self.notes.evidence),
+            turns=self.notes.turns,
+            took=self._took,
+        )
+
+    async def _play_at(self, table: Table, leaving: ExitStack) -> AnyMatch:
+        sitting, record = self._sitting, self._begin(leaving)
+        turns = Counter(fact.seat for fact in sitting.facts if isinstance(fact, Acted))
+        inform = leaving.enter_context(self._referee.informing())
+        seating = await table.seated(self.match.game, match_id=self.match.id, turns=turns, clock=self.notes.clock)
+        self.match = replace(self.match, names=called(sitting.labels, sitting.addresses, seating.names))
+        if isinstance(record, MatchRecord):
+            record.enforced = tuple(table.enforced.get(seat, "") for seat in range(len(sitting.labels)))
+        return self._end(await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed))
+
+    def _table(self, leaving: ExitStack) -> Table:
+        """Everything is closed on every path; the record that a resumed match goes on with, too."""
+        leaving.callback(self._sitting.held.close)
+        return leaving.enter_context(self._sitting.table())
+
+    def _begin(self, leaving: ExitStack) -> Record:
+        self.record = self._sitting.begin()
+        leaving.callback(self.record.close)
+        self.notes = Notes(self.record)
+        self._since = time.monotonic()
+        return self.record
+
+    def _end(self, match: AnyMatch) -> AnyMatch:
+        self.match, self._ended, self._took = match, True, time.monotonic() - self._since
+        return match
+
+
+def opened_observer(address: str) -> Observer:
+    """The observer at an address, py:module:Name."""
+    if not address.startswith("py:"):
+        raise BadRequest(f"{address!r} names no observer; write py:module:Name")
+    found = named_in_module(address)
+    observer: Observer = loaded(address, found) if isinstance(found, type) else found
+    if not callable(getattr(observer, "observe", None)):
+        raise BadRequest(f"what {address} names is no observer: it has no method observe(event, match)")
+    return observer

@@ -1,0 +1,154 @@
+"""Make a match ready to be played: a new one from a spec, or one that was interrupted from its record."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import SEED_BYTES, derive
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fact
+from fairplay.core.game import Seat
+from fairplay.core.match import Match
+from fairplay.core.roles import UNRECORDED, Record
+from fairplay.games import title
+from fairplay.hosting.spec import MatchSpec
+from fairplay.hosting.table import OPEN, Table
+from fairplay.hosting.terms import Terms, terms_for, terms_on_record
+from fairplay.journal.append_file import InUse, Sync
+from fairplay.journal.lines import Opening
+from fairplay.journal.record import Finished, Journal, branched
+from fairplay.journal.replay import Recorded, about
+from fairplay.journal.unfinished import unfinished
+from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.limits import Limits
+from fairplay.players.location import Location, Near, far
+from fairplay.players.remote import DEFAULT
+from fairplay.referee.host import dealt
+
+AnyMatch = Match[Any, Any, Any]
+
+
+class Sitting(msgspec.Struct, frozen=True):
+    """A match that is about to be played from where it stands, with the players who are to sit down to it."""
+
+    match: AnyMatch
+    labels: tuple[str, ...]  # by seat
+    addresses: tuple[str, ...]  # by seat
+    terms: Terms
+    begin: Callable[[], Record]  # begins the record, once it is clear that the players can be found
+    facts: Sequence[Fact] = ()  # that led here
+    resumed: bool = False  # was the match begun before? Then everybody is greeted again
+    held: Record = UNRECORDED  # is open already, and has to be closed on every path
+
+    def table(self) -> Table:
+        """The table for it, with its doors open."""
+        places = locations(self.match, self.addresses)
+        return Table(places, limits=self.terms.limits or DEFAULT, sandbox=self.terms.sandbox or OPEN)
+
+
+def sitting_for(spec: MatchSpec) -> Sitting:
+    """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
+    if spec.journal is not None and spec.id:
+        path = Path(spec.journal) / f"{spec.id}.jsonl"
+        if path.exists():
+            return gone_on_with(path, spec.limits, spec.sandbox, spec.sync, spec)
+    return new_match(spec)
+
+
+def new_match(spec: MatchSpec) -> Sitting:
+    """A match that is dealt now."""
+    game, folders = spec.rules(), [spec.journal] if spec.journal is not None else []
+    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, folders)
+    match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
+    begin: Callable[[], Record] = unrecorded
+    if spec.journal is not None:
+        drawn, kept = spec.seed is None, terms.kept
+        journal = Journal(spec.journal, sync=spec.sync)
+        begin = partial(journal.begin, match, players=spec.addresses, drawn=drawn, guessable=spec.guessable, **kept)
+    return Sitting(match, spec.labels, spec.addresses, terms, begin)
+
+
+def interrupted(spec: MatchSpec) -> Sitting | None:
+    """The oldest match of this spec that was interrupted, and that nobody else plays; None: there is none."""
+    for path in unfinished(spec.journal, partial(is_same, spec)) if spec.journal is not None else ():
+        try:
+            return gone_on_with(path, spec.limits, spec.sandbox, spec.sync, spec)
+        except (InUse, Finished):  # somebody else goes on with it, or has just done so
+            continue
+    return None
+
+
+def is_same(spec: MatchSpec, opening: Opening) -> bool:
+    """Was a match opened by this very spec?"""
+    parameters = spec.rules().parameters()
+    dealt = opening.drawn if spec.seed is None else opening.seed == spec.seed.hex()
+    asked = (opening.game, opening.parameters, opening.names, opening.players, opening.sealed, opening.parent)
+    return dealt and asked == (spec.game, parameters, spec.labels, spec.addresses, spec.sealed, None)
+
+
+def gone_on_with(
+    path: Path | str, limits: Limits | None, sandbox: str | None, sync: Sync, spec: MatchSpec | None = None
+) -> Sitting:
+    """A match that was interrupted, to be gone on with in its own file on the terms that it has on record."""
+    with ExitStack() as undo:
+        undo.enter_context(about(path))
+        record, recorded = Journal(Path(path).parent, sync=sync).resume(path)
+        undo.callback(record.close)
+        opening = recorded.opening
+        if spec is not None and not is_same(spec, opening):
+            raise BadRequest(f"{path}: this is another match than the one that is to be played")
+        if len(opening.players) != len(opening.names):
+            raise BadRequest("the record does not say who played, so name the players")
+        terms = terms_on_record(recorded, limits, sandbox, str(Path(path).parent))
+        record.go_on(2 + len(recorded.resumptions), **terms.other_than(recorded))
+        undo.pop_all()
+    return Sitting(
+        recorded.at(None),
+        opening.names,
+        opening.players,
+        terms,
+        lambda: record,
+        facts=recorded.facts,
+        resumed=True,
+        held=record,
+    )
+
+
+def branch_of(
+    recorded: Recorded,
+    facts: int | None,
+    names: tuple[str, ...],
+    addresses: tuple[str, ...],
+    terms: Terms,
+    journal: Journal | None = None,
+) -> Sitting:
+    """A match of its own that goes on from where another stood after so many facts."""
+    match = branched(recorded, facts, names)
+    begin: Callable[[], Record] = unrecorded
+    if journal is not None:
+        begin = partial(journal.branch, match, recorded, facts, players=addresses, **terms.kept)
+    return Sitting(match, names, addresses, terms, begin, facts=recorded.facts[:facts], resumed=True)
+
+
+def unrecorded() -> Record:
+    """Nobody keeps a record."""
+    return UNRECORDED
+
+
+def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]:
+    """Where the players are of those seats that were not ejected."""
+    seed = match.seed or secrets.token_bytes(SEED_BYTES)
+    return {
+        seat: far(addresses[seat]) or Near(open_here(match.game.name, addresses[seat], seat, seed))
+        for seat in sorted(match.seated)
+    }
+
+
+def open_here(game: str, address: str, seat: Seat, seed: bytes) -> AnyPlayer:
+    """A player in this process."""
+    return open_player(address, title(game), derive(seed, f"seat {seat}"))

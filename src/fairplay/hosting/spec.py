@@ -1,0 +1,105 @@
+"""Say all that a match needs, and how it came out, as small values that cross processes and machines."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import msgspec
+
+from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Result
+from fairplay.core.game import Game, Seat
+from fairplay.games import game_with
+from fairplay.journal.append_file import Sync
+from fairplay.journal.record import ID
+from fairplay.players.limits import Limits
+from fairplay.players.location import Command, Invitation, far
+from fairplay.referee.host import distinct, seats_by_age
+
+
+class Entrant(msgspec.Struct, frozen=True):
+    """Who is to sit at a seat: the address of a player, and a label for it."""
+
+    address: str
+    name: str = ""  # empty: a guest is called by its own name, and all others by their address
+
+    @property
+    def label(self) -> str:
+        """What it is called as long as nobody knows better."""
+        return self.name or self.address
+
+
+class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to play a match, here or in another process."""
+
+    game: str
+    entrants: tuple[Entrant, ...]  # by seat
+    parameters: dict[str, Any] = {}
+    id: str = ""  # of the match; empty: one is drawn
+    seed: bytes | None = None  # None: one is drawn
+    guessable: bool = False  # was the seed made from a short text?
+    sealed: bool = False  # is the seed not revealed with the result, but later by whoever runs the match?
+    limits: Limits | None = None  # for players elsewhere; None: the usual ones
+    sandbox: str | None = None  # of programs: auto, strict or none; None: auto
+    journal: str | None = None  # the folder where it is recorded; None: nowhere
+    sync: Sync = Sync.BATCH
+    observers: tuple[str, ...] = ()  # addresses, py:module:Name
+
+    @classmethod
+    def of(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
+        """The same for a game that is at hand. What exists in this process alone is refused, as it cannot travel."""
+        try:
+            same = game_with(game.name, game.parameters())
+        except BadRequest as error:
+            raise BadRequest(f"this game of {game.name} cannot travel to where it is played: {error}") from None
+        if same != game:
+            raise BadRequest(
+                f"this game of {game.name} cannot travel to where it is played: "
+                "a rule checker or an iterator of your own is known in this process alone; play it with a Referee"
+            )
+        return cls(game=game.name, entrants=tuple(entrants), parameters=game.parameters(), **rest)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What those at the table are called as long as nobody knows better; each is called something else."""
+        return tuple(distinct([entrant.label for entrant in self.entrants]))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the players, by seat."""
+        return tuple(entrant.address for entrant in self.entrants)
+
+    def rules(self) -> Game[Any, Any, Any]:
+        """The game. Raises BadRequest unless the whole spec makes sense."""
+        game = game_with(self.game, self.parameters)
+        seats_by_age(game, len(self.entrants))
+        if self.id and ID.fullmatch(self.id) is None:
+            raise BadRequest(f"{self.id!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
+        if self.seed is not None and len(self.seed) != SEED_BYTES:
+            raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(self.seed)}")
+        return game
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a match. A player's fault is in the result; if the host failed, there is none."""
+
+    id: str
+    names: tuple[str, ...]  # by seat, as people are called
+    result: Result | None
+    host_fault: str = ""  # why there is no result
+    journal: str | None = None  # its file
+    evidence: tuple[tuple[Seat, str], ...] = ()  # what failing players said; not for the public
+    turns: int = 0
+    took: float = 0.0  # seconds
+
+
+def seed_options(text: str | None) -> dict[str, Any]:
+    """What a spec has to say of a seed in words: 64 hex digits are the seed itself, anything else can be guessed."""
+    return {} if text is None else {"seed": seed_from(text), "guessable": not is_whole(text)}
+
+
+def elsewhere(addresses: Sequence[str]) -> tuple[list[Command], list[Invitation]]:
+    """The programs and the doors among some addresses. Raises BadRequest for what is nowhere."""
+    places = [far(address) for address in addresses]
+    commands = [place for place in places if isinstance(place, Command)]
+    return commands, [place for place in places if isinstance(place, Invitation)]

@@ -1,0 +1,165 @@
+"""Seat players at every distance at the table of one match."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Ejected
+from fairplay.core.game import Game, Seat
+from fairplay.core.messages import Answer, Message
+from fairplay.core.roles import AsyncChannel
+from fairplay.players.address import AnyPlayer
+from fairplay.players.door import Door, listen_tcp
+from fairplay.players.limits import Limits
+from fairplay.players.location import Command, Invitation, Location, Near
+from fairplay.players.process import Program
+from fairplay.players.remote import DEFAULT, Remote
+from fairplay.players.sandbox import Level, Sandbox, wrap
+from fairplay.referee.closing import close_all_async
+from fairplay.referee.host import complain, distinct
+from fairplay.referee.local import Local
+
+OPEN = Sandbox(Level.NONE)
+
+
+class Seating(msgspec.Struct, frozen=True):
+    """Who sits at a table once everybody is there."""
+
+    channels: Mapping[Seat, AsyncChannel]
+    names: Mapping[Seat, str]  # of those guests who said one
+
+
+class Table:
+    """Places for the seats of one match, made ready before anything is recorded: whatever is wrong is said at once.
+
+    Programs are started, and doors answered, when the players sit down. Use it in a `with` statement.
+    """
+
+    def __init__(
+        self,
+        locations: Mapping[Seat, Location],
+        *,
+        limits: Limits = DEFAULT,
+        sandbox: Sandbox = OPEN,
+        tell: Callable[[str], None] = complain,
+    ) -> None:
+        self._locations = locations
+        self._limits = limits
+        self._sandbox = sandbox
+        self._tell = tell
+        self.doors: dict[Invitation, Door] = {}  # where somebody may come in
+        self._undo = ExitStack()
+        for location in locations.values():
+            if isinstance(location, Command):
+                wrap(location.words, sandbox)
+        with self._undo:
+            for location in dict.fromkeys(one for one in locations.values() if isinstance(one, Invitation)):
+                self.doors[location] = self._undo.enter_context(door_at(location))
+            self._undo = self._undo.pop_all()
+
+    def __enter__(self) -> "Table":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    @property
+    def near(self) -> dict[Seat, AnyPlayer] | None:
+        """The players by seat, if all of them are in this process and nobody has to be waited for."""
+        players = {seat: one.player for seat, one in self._locations.items() if isinstance(one, Near)}
+        return players if len(players) == len(self._locations) else None
+
+    @property
+    def enforced(self) -> dict[Seat, str]:
+        """What keeps programs in, by seat."""
+        commands = [seat for seat, location in self._locations.items() if isinstance(location, Command)]
+        return dict.fromkeys(commands, self._sandbox.level.value)
+
+    async def seated(
+        self,
+        game: Game[Any, Any, Any],
+        *,
+        match_id: str = "",
+        turns: Mapping[Seat, int] | None = None,
+        clock: Callable[[], float],
+    ) -> Seating:
+        """Wait until everybody sits, or cannot be had; who did not come is answered for by GONE.
+
+        Turns are those that players had before, if a match is resumed. Whoever is given the channels has to close them.
+        """
+        before = turns or {}
+        channels: dict[Seat, AsyncChannel] = {}
+        names: dict[Seat, str] = {}
+
+        async def start(seat: Seat, command: Command) -> None:
+            program = await Program.start(command.words, sandbox=self._sandbox)
+            remote = Remote(program, game, match_id=match_id, limits=self._limits, turns=before.get(seat, 0))
+            channels[seat] = remote
+            await remote.hello()
+
+        async def let_in(invitation: Invitation) -> None:
+            seats = [seat for seat, location in sorted(self._locations.items()) if location == invitation]
+            door, limits = self.doors[invitation], self._limits
+            self._tell(f"waiting for {len(seats)} at {invitation.scheme}://{door.address}")
+            guests = await door.seat(game, len(seats), match_id=match_id, limits=limits, within=limits.arrival)
+            for seat, guest in zip(seats, guests, strict=True):
+                channels[seat] = guest.remote
+                guest.remote.turns = before.get(seat, 0)
+                if guest.name:
+                    names[seat] = guest.name
+
+        try:
+            async with asyncio.TaskGroup() as together:
+                for seat, location in self._locations.items():
+                    if isinstance(location, Command):
+                        together.create_task(start(seat, location))
+                    elif isinstance(location, Near):
+                        channels[seat] = Here(Local(location.player, game, clock))
+                for invitation in self.doors:
+                    together.create_task(let_in(invitation))
+        except BaseException as error:  # nothing comes of the match
+            await close_all_async(channels.values())
+            raise (error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error) from None
+        return Seating(channels, names)
+
+
+class Here:
+    """A player in this process, at a table where others are not."""
+
+    def __init__(self, channel: Local) -> None:
+        self._channel = channel
+
+    async def ask(self, message: Message) -> Answer:
+        return self._channel.ask(message)
+
+    async def close(self, ejected: Ejected | None) -> None:
+        self._channel.close(ejected)
+
+
+def door_at(invitation: Invitation) -> Door:
+    """A door that is open from now on."""
+    if invitation.scheme == "tcp":
+        return listen_tcp(invitation.place)
+    from fairplay.players.websocket import listen_websocket  # the library that it needs is an extra
+
+    return listen_websocket(invitation.place)
+
+
+def called(labels: Sequence[str], addresses: Sequence[str], own: Mapping[Seat, str]) -> tuple[str, ...]:
+    """What people are called: by the host's label; where it gave none, by the name that a guest gave itself.
+
+    >>> called(("tcp:4000", "ann", "tcp:4000-2"), ("tcp:4000", "tcp:4000", "tcp:4000"), {0: "ann", 1: "bob"})
+    ('ann-2', 'ann', 'tcp:4000-2')
+    """
+    names = dict(enumerate(labels))
+    free = {
+        seat: name
+        for seat, name in own.items()
+        if labels[seat] == addresses[seat] or labels[seat].startswith(f"{addresses[seat]}-")
+    }
+    taken = [name for seat, name in names.items() if seat not in free]
+    names.update(zip(free, distinct(list(free.values()), taken), strict=True))
+    return tuple(names[seat] for seat in range(len(labels)))

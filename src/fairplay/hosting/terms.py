@@ -1,0 +1,70 @@
+"""Say on what terms players are let in: how long they may take, and how programs are shut in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadJournal, HostFault
+from fairplay.journal.replay import Recorded
+from fairplay.players.limits import Limits
+from fairplay.players.location import Command, far
+from fairplay.players.remote import DEFAULT
+from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """The terms for the players of one match."""
+
+    limits: Limits | None  # None: all are in this process, and nobody is timed
+    sandbox: Sandbox | None  # None: there are no programs
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What a journal keeps of them."""
+        sandbox = "" if self.sandbox is None else self.sandbox.level.value
+        limits = None if self.limits is None else msgspec.structs.asdict(self.limits)
+        return {"limits": limits and {name: it for name, it in limits.items() if it is not None}, "sandbox": sandbox}
+
+    def other_than(self, recorded: Recorded) -> dict[str, Any]:
+        """What a journal keeps of them if a match goes on, as far as they are others than before."""
+        kept = self.kept
+        return {
+            "limits": None if kept["limits"] == recorded.limits else kept["limits"],
+            "sandbox": "" if kept["sandbox"] == recorded.sandbox else kept["sandbox"],
+        }
+
+
+def terms_for(
+    addresses: Sequence[str], limits: Limits | None, sandbox: str | None, journals: Sequence[str] = ()
+) -> Terms:
+    """The terms for the players at these addresses; programs may not see the directories of journals."""
+    places = [far(address) for address in addresses]
+    commands = [place for place in places if isinstance(place, Command)]
+    if not commands:
+        return Terms((limits or DEFAULT) if any(places) else None, None)
+    for directory in journals:
+        try:
+            Path(directory).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
+        except OSError as error:
+            raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
+    shut_in = msgspec.structs.replace(sandbox_from(sandbox or "auto"), hidden=tuple(journals))
+    for command in commands:
+        wrap(command.words, shut_in)  # is it there at all?
+    return Terms(limits or DEFAULT, shut_in)
+
+
+def terms_on_record(recorded: Recorded, limits: Limits | None, sandbox: str | None, folder: str) -> Terms:
+    """The terms on which a match goes on: those on record, unless others are named.
+
+    If no sandbox is named, it is the stricter one of that on record and of what this machine can do.
+    """
+    if limits is None and recorded.limits is not None:
+        try:
+            limits = msgspec.convert(recorded.limits, Limits)
+        except msgspec.ValidationError as error:
+            raise BadJournal(1, f"these are no limits: {error}") from None
+    if sandbox is None and recorded.sandbox == Level.STRICT.value:
+        sandbox = recorded.sandbox
+    return terms_for(recorded.opening.players, limits, sandbox, [folder])

@@ -1,0 +1,59 @@
+"""Say where the player of an address is: in this process, in a program, or behind a door."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.players.address import AnyPlayer
+
+
+class Near(msgspec.Struct, frozen=True):
+    """A player in this process."""
+
+    player: AnyPlayer
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A program to be started."""
+
+    words: tuple[str, ...]
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    """A place where somebody may come in; the same place can be for several seats."""
+
+    scheme: str  # tcp or ws
+    place: str  # PORT or HOST:PORT
+
+
+Location = Near | Command | Invitation
+
+
+def far(address: str) -> Command | Invitation | None:
+    """Where the player of an address is, if that is not in this process. Raises BadRequest if it is nowhere."""
+    scheme, colon, rest = address.partition(":")
+    if colon and scheme in ("tcp", "ws"):
+        return Invitation(scheme, rest)
+    if colon and scheme == "exec":
+        return Command(words_in(rest))
+    if address.startswith("py:"):
+        return None
+    if address.endswith(".py"):
+        if not Path(address).is_file():
+            raise BadRequest(f"there is no Python file {address}")
+        return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
+    return Command((address,)) if "/" in address else None
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a command line, as a shell has them."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise BadRequest(f"exec:{text} is no command line: {error}") from None
+    if not words:
+        raise BadRequest("exec: names no program; write exec:./bot or exec:'./bot --flag'")
+    return words

@@ -1,0 +1,59 @@
+"""Close what is open, all of it and to the end, whatever happens meanwhile."""
+
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from fairplay.core.roles import AsyncChannel, Channel
+
+T = TypeVar("T")
+
+
+def close_all(channels: Iterable[Channel]) -> None:
+    """Close every channel; what goes wrong is raised when all of them had their turn."""
+    wrong: list[BaseException] = []
+    for channel in channels:
+        try:
+            channel.close(None)
+        except BaseException as error:
+            wrong.append(error)
+    raise_all(wrong)
+
+
+async def close_all_async(channels: Iterable[AsyncChannel]) -> None:
+    """Close every channel at once, and come back when all of them are closed."""
+    await all_surely([channel.close(None) for channel in channels])
+
+
+async def all_surely(works: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Do all of it side by side and to the end; only then be cancelled, or raise what went wrong."""
+    import asyncio
+
+    async def together() -> None:
+        results = await asyncio.gather(*works, return_exceptions=True)
+        raise_all([result for result in results if isinstance(result, BaseException)])
+
+    if works:
+        await surely(together())
+
+
+async def surely(work: Coroutine[Any, Any, T]) -> T:
+    """Do it to the end, and be cancelled only then, however often somebody wants that."""
+    import asyncio  # where all players are in this process, nobody needs it
+
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled from (None if task.cancelled() else task.exception())
+    return task.result()
+
+
+def raise_all(wrong: Sequence[BaseException]) -> None:
+    """Raise the one thing that went wrong, or all of them together."""
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise BaseExceptionGroup("several could not be closed", wrong)
