@@ -5,6 +5,7 @@ The layout of the package; imports go downwards only:
     cli         the command                  bot         a program that plays
     harness     the course's x-programs: one file per game
     testing     for authors of games and players
+    hosting     from a small value to a played match
     observers   watching: none can disturb a match
     players     reaching a player            journal     matches on disk
     course      the course's JSON: one file per game
@@ -12,6 +13,9 @@ The layout of the package; imports go downwards only:
     referee     how a match is run           render      pictures
     core        the vocabulary: values and interfaces
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
@@ -21,12 +25,27 @@ from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start
 from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
 from fairplay.core.version import VERSION as __version__
 from fairplay.journal.append_file import Sync
-from fairplay.journal.record import Journal
+from fairplay.journal.record import Journal, MatchRecord
+from fairplay.players.limits import Limits
 from fairplay.players.serve import serve_player
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import Referee
+from fairplay.referee.host import Referee, seats_by_age
 from fairplay.referee.local import Local
 from fairplay.referee.referee import conversation
+
+if TYPE_CHECKING:
+    from fairplay.hosting.run import run, run_async
+    from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
+    from fairplay.players.address import house_strategy
+
+LATER = {  # what is loaded when it is first asked for
+    "Entrant": "hosting.spec",
+    "MatchSpec": "hosting.spec",
+    "Outcome": "hosting.spec",
+    "house_strategy": "players.address",
+    "run": "hosting.run",
+    "run_async": "hosting.run",
+}
 
 __all__ = [
     "Acted",
@@ -39,6 +58,7 @@ __all__ = [
     "Ejected",
     "End",
     "Ended",
+    "Entrant",
     "Event",
     "Fact",
     "Failed",
@@ -48,12 +68,16 @@ __all__ = [
     "HostFault",
     "IllegalAction",
     "Journal",
+    "Limits",
     "Local",
     "Match",
+    "MatchRecord",
+    "MatchSpec",
     "Message",
     "Moment",
     "News",
     "Observer",
+    "Outcome",
     "Player",
     "Ranking",
     "Receipt",
@@ -69,7 +93,17 @@ __all__ = [
     "Tell",
     "__version__",
     "conversation",
+    "house_strategy",
     "play",
     "play_async",
+    "run",
+    "run_async",
+    "seats_by_age",
     "serve_player",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LATER:
+        raise AttributeError(f"module 'fairplay' has no attribute {name!r}")
+    return getattr(import_module(f"fairplay.{LATER[name]}"), name)

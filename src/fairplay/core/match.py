@@ -29,8 +29,10 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     @property
     def seated(self) -> tuple[Seat, ...]:
         """Whoever was not ejected: first those still in the game from the next to move, then the eliminated."""
-        out = {ejected.seat for ejected in self.ejected}
         order = self.game.order(self.state)
+        if not self.ejected and len(order) == len(self.names):
+            return order
+        out = {ejected.seat for ejected in self.ejected}
         rest = (seat for seat in range(len(self.names)) if seat not in order)
         return tuple(seat for seat in (*order, *rest) if seat not in out)
 

@@ -80,11 +80,13 @@ class Hosted:
 
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it."""
-        record = self.record
+        record, result = self.record, None
+        if self._ended:
+            result = replace(self.match.result, receipt=None if record is None else record.receipt())
         return Outcome(
             id=self.match.id,
             names=self.match.names,
-            result=self.match.result if self._ended else None,
+            result=result,
             host_fault=host_fault,
             journal=str(record.path) if isinstance(record, MatchRecord) else None,
             evidence=tuple(self.notes.evidence),

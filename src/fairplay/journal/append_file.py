@@ -1,19 +1,21 @@
 """Append to a file that one process at a time may write, and make it durable as was asked for."""
 
-import asyncio
 import fcntl
 import os
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fairplay.core.errors import BadRequest, HostFault
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
+GLANCE = 0.001  # seconds: who wants to write here behind our back takes longer than this to begin
 PAUSE = 0.02  # seconds between two rounds of syncing in the background
 LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
 
@@ -55,8 +57,10 @@ class Syncer:
             self._dirty.setdefault(file, [])
             self._run()
 
-    def sync_now(self, file: "AppendFile") -> Future[None]:
+    def sync_now(self, file: "AppendFile") -> "Future[None]":
         """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""
+        from concurrent.futures import Future  # where nothing is awaited, nobody needs it
+
         done: Future[None] = Future()
         with self._lock:
             self._dirty.setdefault(file, []).append(done)
@@ -107,9 +111,7 @@ class Disk:
         """How many bytes are there."""
         return os.lseek(file, 0, os.SEEK_END)
 
-    def write(self, file: int, text: bytes) -> int:
-        """Append, and say how many bytes of it are there now."""
-        return os.write(file, text)
+    write = staticmethod(os.write)  # says how many bytes of a text were appended
 
     def cut(self, file: int, size: int) -> None:
         """Throw away what is behind so many bytes."""
@@ -139,9 +141,7 @@ class Disk:
         """Let the background sync this file at once."""
         return SYNCER.sync_now(file)
 
-    def clock(self) -> float:
-        """Seconds, to tell how long ago something was written."""
-        return time.monotonic()
+    clock = staticmethod(time.monotonic)  # to tell how long ago something was written
 
 
 SYNCER = Syncer()
@@ -162,18 +162,20 @@ class AppendFile:
         self._mode = sync
         self._size = self._durable = disk.size(file)  # bytes: all of them, and those that were synced
         self._since = 0.0  # no byte that was not synced is older than this
+        self._looked = -1.0  # when it was last made sure that nobody else writes here
         self._syncing = threading.Lock()
         self._failure: OSError | None = None
 
     def append(self, text: bytes) -> bool:
         """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
-        size, disk = self._size, self._disk
+        size, disk, now = self._size, self._disk, self._disk.clock()
         if self._failure is not None or self._file < 0:
             self._give_up(self._failure)
         try:
-            there = disk.size(self._file)
-            if there != size:
-                self._abandon(f"another process has written to {self.path}; this one stops")
+            if now - self._looked > GLANCE:
+                self._looked = now
+                if disk.size(self._file) != size:
+                    self._abandon(f"another process has written to {self.path}; this one stops")
             written = disk.write(self._file, text)
         except OSError as error:
             self._give_up(error)
@@ -181,7 +183,6 @@ class AppendFile:
             self._abandon(f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were")
         self._size = size + written
         if self._mode is BATCH:
-            now = disk.clock()
             if self._durable == size:
                 self._since = now
                 disk.sync_later(self)
@@ -198,6 +199,8 @@ class AppendFile:
     async def synced(self) -> None:
         """The same, awaited."""
         if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
+            import asyncio
+
             await asyncio.wrap_future(self._disk.sync_now(self))
         if self._failure is not None:
             self._give_up(self._failure)

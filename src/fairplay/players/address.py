@@ -2,14 +2,16 @@
 
 import importlib
 import importlib.util
+import secrets
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
-from fairplay.games import Title
+from fairplay.games import Title, title
 from fairplay.referee.local import describe
 
 AnyPlayer = Player | Strategy[Any, Any]
@@ -30,20 +32,36 @@ def split_label(text: str) -> tuple[str, str]:
     return label, address
 
 
-def open_player(address: str, title: Title, key: bytes) -> AnyPlayer:
+def open_player(address: str, shelf: Title, key: bytes) -> AnyPlayer:
     """The player at this address: py:module:Name, the path of a file, or the name of a house player."""
     if address.startswith("py:"):
         return from_module(address)
     if address.endswith(".py") or "/" in address:
         return from_file(address)
     name, _, parameter = address.partition(":")
-    if name not in title.house:
-        known = ", ".join(title.house)
+    if name not in shelf.house:
+        known = ", ".join(shelf.house)
         raise BadRequest(
-            f"{title.rules.name} has no player {name!r}; it has {known}, "
+            f"{shelf.rules.name} has no player {name!r}; it has {known}, "
             "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
         )
-    return title.house[name].make(parameter, key)
+    return shelf.house[name].make(parameter, key)
+
+
+def house_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[Any, Any]:
+    """The strategy of a house player by its name, with a parameter if it takes one.
+
+    What it draws lots from is the key, or else drawn.
+
+    >>> from fairplay.games.fish import Fish
+    >>> game = Fish(rows=3, columns=3)
+    >>> house_strategy("fish", "lookahead:2")(game.view(game.deal(2, bytes(32)), 0))
+    Place(at=(0, 0))
+    """
+    shelf, (kind, _, parameter) = title(game), name.partition(":")
+    if kind not in shelf.house:
+        raise BadRequest(f"{game} has no house player {kind!r}; it has {', '.join(shelf.house)}")
+    return shelf.house[kind].make(parameter, secrets.token_bytes(SEED_BYTES) if key is None else key)
 
 
 def from_module(address: str) -> AnyPlayer:

@@ -131,8 +131,10 @@ def dealt(
     sealed: bool = False,
 ) -> Match[State, View, Action]:
     """A match that is about to begin, with these names in the order of the seats. What is not given is drawn."""
-    if any(0xD800 <= ord(sign) < 0xE000 for name in names for sign in name):
-        raise BadRequest("a name holds half a character, which cannot be written down")
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise BadRequest("a name holds half a character, which cannot be written down") from None
     seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
     if len(seed) != SEED_BYTES:
         raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")

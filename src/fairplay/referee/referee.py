@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import IllegalAction
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Started
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
@@ -60,7 +60,8 @@ def conversation(
     yield from announce(Started(match.names, match.commitment), match, None, None)
     # The ranking is fixed when the game is over: who fails then, fails at the farewell, however late it is greeted.
     moment = Moment.FAREWELL if resumed and match.turn is None else Moment.GREETING
-    match = yield from tell_all(match, match.seated, greeting, moment, announce)
+    for guest in match.seated:
+        match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
     match = yield from tell_news(match, announce)  # what an interrupted match still owed
     while (seat := match.turn) is not None:
         view = match.view(seat)  # computed once: a player is judged by what it was shown
@@ -76,10 +77,10 @@ def conversation(
         elif match.owed:
             match = yield from tell_news(match, announce)
     yield SETTLE  # a result that was told and then lost would be worse than a slow one
-    match = yield from tell_all(match, winners_first(match), farewell(record.receipt()), Moment.FAREWELL, announce)
-    record.write(Ended(match.result), None, None)
+    match, result = yield from say_farewell(match, record.receipt(), announce)
+    record.write(Ended(result), None, None)
     yield SETTLE
-    inform(Ended(msgspec.structs.replace(match.result, receipt=record.receipt())), match)
+    inform(Ended(msgspec.structs.replace(result, receipt=record.receipt())), match)
     return match
 
 
@@ -105,7 +106,7 @@ def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected
             return Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
 
 
-def tell_one(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
+def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
     """Say something that has to be acknowledged; the match goes on, with or without this seat."""
     answer = yield Call(seat, message)
     ejected = judge_acknowledgement(seat, moment, answer)
@@ -116,38 +117,29 @@ def tell_one(match: AnyMatch, seat: Seat, message: Message, moment: Moment, anno
     return match
 
 
-def tell_all(
-    match: AnyMatch,
-    seats: tuple[Seat, ...],
-    message: Callable[[AnyMatch, Seat], Message],
-    moment: Moment,
-    announce: Announce,
-) -> Script:
-    """Say something to each of these seats, one after the other."""
-    for seat in seats:
-        match = yield from tell_one(match, seat, message(match, seat), moment, announce)
-    return match
-
-
 def tell_news(match: AnyMatch, announce: Announce) -> Script:
     """Say what is owed since the last action."""
     for news in match.owed:
         if news in match.owed:  # and its seat did not fail a moment ago
-            match = yield from tell_one(match, news.seat, Tell(news.content), Moment.NEWS, announce)
+            match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
     return match
 
 
-def greeting(match: AnyMatch, seat: Seat) -> Message:
-    """What a seat hears first."""
-    return Start(seat, match.names, match.view(seat))
+def say_farewell(
+    match: AnyMatch, receipt: Receipt | None, announce: Announce
+) -> Generator[Call | Dismiss | Settle, Answer, tuple[AnyMatch, Result]]:
+    """Tell everybody the result, with a receipt from when the game was over; gives the match and the result after that."""
+    result = match.result
+    for seat in winners_first(match, result):
+        told = match
+        message = End(msgspec.structs.replace(result, receipt=receipt))
+        match = yield from tell(match, seat, message, Moment.FAREWELL, announce)
+        if match is not told:  # it failed, and the others hear of that
+            result = match.result
+    return match, result
 
 
-def farewell(receipt: Receipt | None) -> Callable[[AnyMatch, Seat], Message]:
-    """What a seat hears last: the result, with the receipt of the record when the game was over."""
-    return lambda match, seat: End(msgspec.structs.replace(match.result, receipt=receipt))
-
-
-def winners_first(match: AnyMatch) -> tuple[Seat, ...]:
+def winners_first(match: AnyMatch, result: Result) -> tuple[Seat, ...]:
     """The order of the farewell: the winners, then the others, each group in the order of play."""
-    winners = frozenset().union(*match.result.ranking[:1])
+    winners = frozenset().union(*result.ranking[:1])
     return tuple(sorted(match.seated, key=lambda seat: seat not in winners))
