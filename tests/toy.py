@@ -144,6 +144,9 @@ class Toy(Game[State, View, Action], frozen=True):
         best_first = sorted(state.ranked, key=lambda seat: -state.scores[seat])
         return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
 
+    def scores(self, state: State) -> tuple[int, ...]:
+        return state.scores
+
     def pack(self, view: View) -> Any:
         return msgspec.to_builtins(view)
 

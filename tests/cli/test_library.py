@@ -123,8 +123,8 @@ def test_programs_get_one_object_per_match(folder: Path) -> None:
         "ended": "2024-10-04T12:00:00Z",
         "facts": len(read(path).facts),
         "seats": [
-            {"name": "ann", "address": "greedy", "rank": 1, "fault": None, "moment": None, "why": ""},
-            {"name": "bob", "address": "./bob.py", "rank": 1, "fault": None, "moment": None, "why": ""},
+            {"name": "ann", "address": "greedy", "rank": 1, "score": 13, "fault": None, "moment": None, "why": ""},
+            {"name": "bob", "address": "./bob.py", "rank": 1, "score": 13, "fault": None, "moment": None, "why": ""},
         ],
     }
 
@@ -237,10 +237,10 @@ ended       2024-10-05 17:30:00
 facts       {len(recorded.facts)}
 file        {path}
 
-seat  rank  name  player
-0     2     ann   -
-1     -     bob   -       ejected: crashed (turn), raised RuntimeError
-2     1     cyd   -
+seat  rank  score  name  player
+0     2     18     ann   -
+1     -     0      bob   -       ejected: crashed (turn), raised RuntimeError
+2     1     18     cyd   -
 
 to see it again                  fairplay replay {path}
 to see why somebody was ejected  fairplay why {path}

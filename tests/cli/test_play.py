@@ -12,13 +12,13 @@ import pytest
 from fairplay.core.chance import seed_from
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script
+from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script, without_scores
 
 FIELDS = {
     "started": {"type", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
-    "ended": {"type", "ranking", "ejected", "seed", "receipt"},
+    "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
 }
 SEATED = f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n"
 BOTS = {  # and what is said of them if they are in this process, and else
@@ -106,7 +106,7 @@ def test_quiet_prints_only_the_ranking_and_who_was_ejected(tmp_path: Path) -> No
 
     assert done.code == 0
     assert done.out.splitlines() == fairplay(*arguments).out.splitlines()[-3:]
-    assert done.out.splitlines()[-1] == f"bob is out: {BOTS['cheats'][2]}"
+    assert done.out.splitlines()[-1] == f"bob (0) is out: {BOTS['cheats'][2]}"
 
 
 def test_events_are_what_the_docs_say_and_nothing_else(tmp_path: Path) -> None:
@@ -197,7 +197,8 @@ def out_of_match(bob: str, why: str) -> None:
     done = fairplay("play", "fish", "ann=greedy", f"bob={bob}", *SMALL)
 
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines().count(f"bob is out: {why}") == 2  # when it happens, and in the result
+    assert f"\nbob is out: {why}\n" in done.out  # when it happens
+    assert without_scores(done.out).count(f"bob is out: {why}") == 2  # and in the result
     assert "ann" in done.out.partition("1. ")[2] + done.out.partition("2. ")[2]
 
 
@@ -229,7 +230,7 @@ def test_a_file_that_holds_no_player_is_out_at_the_greeting_and_its_host_reads_w
 
     why = f"    bob: fairplay.bot: {NO_PLAYERS[source].format(bot=bot)}"
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[:2] == [
+    assert without_scores(done.out)[:2] == [
         "1. greedy",
         "bob is out: crashed (greeting), the program ended with exit code 2",
     ]
@@ -244,7 +245,7 @@ def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path)
 
     (path,) = (tmp_path / "games").iterdir()
     _, out, clocks, *said, last, _, _ = done.out.splitlines()
-    assert out == "bob is out: crashed (turn), the program ended with exit code 1"
+    assert out == "bob (0) is out: crashed (turn), the program ended with exit code 1"
     assert clocks.startswith("    bob: limit 5.000 s, taken 0.")
     assert said[:4] == [
         "    bob: the program ended with exit code 1; its stderr ends with:",
@@ -275,8 +276,8 @@ def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "nobody is left to be ranked",
-        f"ann is out: {BOTS['cheats'][2]}",
-        f"bob is out: {BOTS['cheats'][2]}",
+        f"ann (0) is out: {BOTS['cheats'][2]}",
+        f"bob (0) is out: {BOTS['cheats'][2]}",
     ]
 
 

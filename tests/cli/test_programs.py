@@ -20,7 +20,19 @@ from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import verify
 from fairplay.players import sandbox
 from fairplay.players.limits import Limits, limits_from
-from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, journal, refusal, script, spoil
+from tests.cli.command import (
+    GOOD,
+    SCRIPT,
+    SMALL,
+    Done,
+    fairplay,
+    in_process,
+    journal,
+    refusal,
+    script,
+    spoil,
+    without_scores,
+)
 from tests.players.programs import alive, needs_strict, soon
 
 STARTED = "import sys, time\nfrom fairplay.bot import run\nfrom fairplay.games.fish import Fish\n"
@@ -61,7 +73,7 @@ def outcome(*arguments: str) -> list[str]:
     """How a match came out in which greedy sits first."""
     done = fairplay("play", "fish", "ann=greedy", *arguments, *SMALL, "--quiet")
     assert (done.code, done.err) == (0, ""), done
-    return done.out.splitlines()
+    return without_scores(done.out)
 
 
 def recorded(directory: Path) -> Recorded:
@@ -231,7 +243,7 @@ def test_a_match_that_is_resumed_has_limits_too(tmp_path: Path) -> None:
 
     done = fairplay("resume", str(path), "greedy", bot, "--limit", "0.5", "--quiet")
 
-    assert done.out.splitlines()[:2] == ["1. ann", "bob is out: timed out (turn), no answer within 0.5 s"]
+    assert without_scores(done.out)[:2] == ["1. ann", "bob is out: timed out (turn), no answer within 0.5 s"]
 
 
 def test_nobody_in_this_process_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -515,7 +527,7 @@ def test_a_seat_for_which_nobody_comes_is_out() -> None:
     done = fairplay("play", "fish", "ann=greedy", "bob=tcp:0", *SMALL, "--limit", "arrival=0.2", "--quiet")
 
     assert done.code == 0
-    assert done.out.splitlines()[:2] == ["1. ann", "bob is out: gone (greeting), nobody came"]
+    assert without_scores(done.out)[:2] == ["1. ann", "bob is out: gone (greeting), nobody came"]
 
 
 @pytest.mark.parametrize("address", ["tcp:", "tcp:door", "ws:70000", "tcp:no.such.host.invalid:0"])

@@ -7,7 +7,18 @@ import pytest
 from fairplay.games.fish.draw import text
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
-from tests.cli.command import BROKEN, SMALL, complaint, fairplay, forged, journal, refusal, script, spoil
+from tests.cli.command import (
+    BROKEN,
+    SMALL,
+    complaint,
+    fairplay,
+    forged,
+    journal,
+    refusal,
+    script,
+    spoil,
+    without_scores,
+)
 
 CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
 
@@ -28,7 +39,7 @@ def test_a_match_with_ejections_is_shown_as_it_was_played(tmp_path: Path) -> Non
     bot.write_text(CRASHES)
     path = journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
 
-    shown = fairplay("replay", str(path)).out.splitlines()
+    shown = without_scores(fairplay("replay", str(path)).out)
 
     out = "bob is out: crashed (turn), the program ended with exit code 1"
     assert shown.count(out) == 2  # when it happened, and in the result

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairplay.core.events import Acted, Ejected, Fact, Fault
-from fairplay.core.game import Moment, News
+from fairplay.core.game import Game, Moment, News
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish, Place
 from fairplay.games.fish.examples import EXAMPLES
@@ -151,8 +151,33 @@ def test_the_result_has_no_state_in_it() -> None:
 
     plain = msgspec.json.decode(msgspec.json.encode(match.result))
 
-    assert sorted(plain) == ["ejected", "ranking"]
+    assert sorted(plain) == ["ejected", "ranking", "scores"]
     assert [sorted(group) for group in plain["ranking"]] == [[0, 1], [2]]
+
+
+def test_the_scores_are_by_seat_and_those_of_the_ejected_stay() -> None:
+    match = toy().after(Acted(0, Play(4))).after(out(0, Moment.TURN)).after(Acted(1, Play(6)))
+
+    assert match.result.scores == (4, 6, 0)
+
+
+def test_a_failure_at_the_farewell_changes_no_score() -> None:
+    match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
+
+    after = match.after(out(0, Moment.FAREWELL))
+
+    assert after.result.scores == match.result.scores == EXAMPLES["tie"].scores
+
+
+def test_a_game_without_points_has_no_scores() -> None:
+    class Pointless(Toy, frozen=True):
+        def scores(self, state: State) -> Any:
+            return Game.scores(self, state)
+
+    match: ToyMatch = Match(Pointless(), DEALT, NAMES)
+
+    assert match.result.scores is None
+    assert b"scores" not in msgspec.json.encode(match.result)
 
 
 def test_equal_facts_make_equal_matches() -> None:

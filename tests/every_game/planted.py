@@ -235,6 +235,36 @@ class Harsh(Toy, frozen=True):
         return super().ranking(msgspec.structs.replace(state, ranked=state.order))
 
 
+@bug(laws.scores_are_by_seat_and_rank, "there are 2 seats, but the scores are (")
+class Tallying(Fish, frozen=True):
+    def scores(self, state: FishState) -> tuple[int, ...]:
+        return (*super().scores(state), sum(state.scores))
+
+
+@bug(laws.scores_are_by_seat_and_rank, "the scores in the order of the ranking are [")
+class Misranked(Toy, frozen=True):
+    def ranking(self, state: State) -> Ranking:
+        return super().ranking(state)[::-1]
+
+
+@bug(laws.scores_are_by_seat_and_rank, "some share a rank with different scores: [[")
+class Levelling(Toy, frozen=True):
+    def ranking(self, state: State) -> Ranking:
+        return (frozenset(state.ranked),)
+
+
+@bug(laws.scores_are_by_seat_and_rank, "there are points in one state and none in the next: (")
+class Shy(Fish, frozen=True):
+    def scores(self, state: FishState) -> Any:
+        return None if any(state.scores) else super().scores(state)
+
+
+@bug(laws.scores_are_by_seat_and_rank, "not all scores are whole numbers: (")
+class Splitting(Toy, frozen=True):
+    def scores(self, state: State) -> tuple[Any, ...]:
+        return tuple(score / 2 for score in state.scores)
+
+
 @bug(laws.news_is_for_the_seated, "there is news for seat 7, which is not seated")
 class Gossiping(Toy, frozen=True):
     def news(self, before: State, action: Action, after: State) -> tuple[News, ...]:
@@ -288,6 +318,12 @@ class Greedy(Toy, frozen=True):
         return msgspec.structs.replace(super().eject(state, seat, moment), aside=state.aside)
 
 
+@bug(laws.ejection_leaves_a_game, " is ejected, and its score went from ")
+class Vindictive(Toy, frozen=True):
+    def scores(self, state: State) -> tuple[int, ...]:
+        return tuple(score * (seat in state.ranked) for seat, score in enumerate(state.scores))
+
+
 @bug(laws.ejection_leaves_a_game, "was ejected at the news; then ValueError: not now")
 class Stubborn(Toy, frozen=True):
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
@@ -313,6 +349,9 @@ class Stalled(Toy, frozen=True):
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         return super().eject(msgspec.structs.replace(state, scores=(*state.scores, 0)), seat, moment)
+
+    def scores(self, state: State) -> tuple[int, ...]:
+        return state.scores[: len(state.hands)]
 
 
 @bug(laws.anybody_can_leave, "IndexError: nobody to go on with")

@@ -52,6 +52,7 @@ def test_a_summary_says_what_the_journal_says(game: str, folder: Path) -> None:
     )
     assert [seated.name for seated in one.seats] == list(recorded.opening.names)
     out = {ejected.seat: ejected for ejected in recorded.closing.result.ejected}
+    assert tuple(seated.score for seated in one.seats) == recorded.closing.result.scores
     for seat, seated in enumerate(one.seats):
         assert (seated.rank is None) == (seat in out)
         if seat in out:
@@ -199,12 +200,14 @@ def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_pa
     lines = plain(path)
     lines[1]["fact"]["seat"] = 77
     lines[-1]["result"]["ranking"] = [[-1, 99], [2]]
+    lines[-1]["result"]["scores"] = [5]
     lines[0]["at"] = 1e300
     path.write_bytes(sealed(lines))
 
     (one,) = find(tmp_path)
 
     assert [(seated.rank, seated.fault) for seated in one.seats] == [(None, None), (None, None), (3, None)]
+    assert [seated.score for seated in one.seats] == [5, None, None]
 
 
 def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(

@@ -16,7 +16,7 @@ FIELDS = {
     "started": {"type", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
-    "ended": {"type", "ranking", "ejected", "seed", "receipt"},
+    "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
 }
 HOSTILE = "\x1b[2Jann\n\u2028\u202e\0"
 
@@ -96,6 +96,7 @@ def test_a_small_match_is_fed_like_this() -> None:
                 "why": "rule 3.2: there is no tile at [99, 99]",
             }
         ],
+        "scores": [2, 0, 1],
         "seed": "00" * 32,
         "receipt": None,
     }

@@ -51,9 +51,9 @@ ann moves from [0, 2] to [2, 2]
  B  brown  cyd    1 fish
 
 seed of the deal: 0000000000000000000000000000000000000000000000000000000000000000
-1. ann
-2. cyd
-bob is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
+1. ann (2)
+2. cyd (1)
+bob (0) is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
 """
 
 
@@ -73,8 +73,8 @@ def told(reporter_of: Any, players: list[Any], names: tuple[str, ...]) -> str:
     return "".join(said)
 
 
-def result(*groups: set[int], ejected: tuple[Ejected, ...] = ()) -> Result:
-    return Result(tuple(frozenset(group) for group in groups), ejected)
+def result(*groups: set[int], ejected: tuple[Ejected, ...] = (), scores: tuple[int, ...] | None = None) -> Result:
+    return Result(tuple(frozenset(group) for group in groups), ejected, scores)
 
 
 def test_a_whole_match_reads_like_this() -> None:
@@ -132,6 +132,16 @@ def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
         "2. dee",
         "cyd is out: crashed (greeting), raised ValueError",
         "ann is out: malformed (farewell), answered where only an acknowledgement was due",
+    ]
+
+
+def test_where_a_game_has_points_everybody_is_told_with_theirs() -> None:
+    out = (Ejected(2, Fault.CRASHED, Moment.TURN, "raised ValueError"),)
+
+    assert standings(result({1}, {0, 3}, ejected=out, scores=(7, 12, 9, 7)), NAMES) == [
+        "1. bob (12)",
+        "2. ann (7), dee (7)",
+        "cyd (9) is out: crashed (turn), raised ValueError",
     ]
 
 

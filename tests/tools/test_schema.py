@@ -147,7 +147,7 @@ def test_the_lines_of_a_match_fit_the_schema(name: str) -> None:
 
 def test_what_is_said_of_the_ejected_fits_the_schema() -> None:
     ejected = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
-    result = Result((frozenset({0}),), (ejected,), "00", Receipt(3, "ff"))
+    result = Result((frozenset({0}),), (ejected,), (4, -1), "00", Receipt(3, "ff"))
     end = wire.question(End(result), Fish(), match_id="m", turn=3, nonce="n", limit=5.0)
 
     for text in (wire.goodbye("m", ejected), end):

@@ -266,7 +266,11 @@ def card(one: Summary, folder: str) -> list[str]:
         ("facts", count(one.facts)),
         ("file", printable(path, LONGEST_LINE)),
     ]
-    seats = [("seat", "rank", "name", "player", ""), *map(place, range(len(one.seats)), one.seats)] if one.seats else []
+    seats = (
+        [("seat", "rank", "score", "name", "player", ""), *map(place, range(len(one.seats)), one.seats)]
+        if one.seats
+        else []
+    )
     next_steps = [("to " + aim, printable(command, LONGEST_LINE)) for aim, command in steps(one, folder)]
     return [*aligned(about), "", *aligned(seats), *([""] if seats else []), *aligned(next_steps)]
 
@@ -277,7 +281,13 @@ def place(seat: int, seated: Seated) -> tuple[str, ...]:
     if seated.fault and seated.moment:
         out = f"ejected: {in_words(seated.fault)} ({seated.moment.value}), {seated.why}"
     rank = str(seated.rank) if seated.rank else "-"
-    return str(seat), rank, *(printable(text, LONGEST_REASON) for text in (seated.name, seated.address or "-", out))
+    score = "-" if seated.score is None else str(seated.score)
+    return (
+        str(seat),
+        rank,
+        score,
+        *(printable(text, LONGEST_REASON) for text in (seated.name, seated.address or "-", out)),
+    )
 
 
 def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:

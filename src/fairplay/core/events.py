@@ -54,6 +54,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ranking: Ranking
     ejected: tuple[Ejected, ...]  # in the order of their ejection
+    scores: tuple[int, ...] | None = None  # by seat, of the ejected too; None: the game has no points
     seed: str | None = None  # of the deal, in hex: revealed with the result, or later if the match is sealed
     receipt: Receipt | None = None  # of the record as it was when this was told
 

@@ -123,6 +123,13 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
     def ranking(self, state: State) -> Ranking:
         """The order of those still seated, best first."""
 
+    def scores(self, state: State) -> tuple[int, ...] | None:
+        """The points by seat, of the ejected too; None: this game has none.
+
+        Nobody is ranked below somebody with fewer points, and whoever is ejected keeps what it has.
+        """
+        return None
+
     @abstractmethod
     def pack(self, view: View) -> Any:
         """A view as plain JSON, positions and all."""

@@ -46,7 +46,8 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
         out = {ejected.seat for ejected in self.ejected}
         ranking = tuple(group - out for group in self.game.ranking(self.state))
-        return Result(ranking, self.ejected, None if self.seed is None or self.sealed else self.seed.hex())
+        seed = None if self.seed is None or self.sealed else self.seed.hex()
+        return Result(ranking, self.ejected, self.game.scores(self.state), seed)
 
     def view(self, seat: Seat | None) -> View:
         """What this seat may see; None: what spectators may see."""

@@ -21,7 +21,7 @@ from fairplay.journal.summary import Status, Summary, summarised
 
 INDEX = ".index.sqlite"
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite puts beside it
-SCHEMA = 1  # to be counted up with every change of the tables, or of what a summary is
+SCHEMA = 2  # to be counted up with every change of the tables, or of what a summary is
 MADE_BY = crc32(f"{SCHEMA} {FORMAT} {VERSION}".encode()) >> 1  # another fairplay may read the journals differently
 PATIENCE = 30.0  # seconds to wait for others who write
 BATCH = 200  # journals per transaction: whoever interrupts us loses no more

@@ -32,6 +32,7 @@ class Seated(msgspec.Struct, frozen=True):
     name: str
     address: str = ""
     rank: int | None = None  # from 1; None: ejected, or not ranked yet
+    score: int | None = None  # None: the match is not finished, or the game has no points
     fault: Fault | None = None
     moment: Moment | None = None
     why: str = ""
@@ -91,6 +92,7 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
     """The summary of a journal whose chain is whole."""
     opening, entries, closing, game = recorded.opening, recorded.entries, recorded.closing, recorded.game
     ranks = ranks_in(closing.result.ranking) if closing else {}
+    scores = (closing.result.scores if closing else None) or ()
     out = {entry.fact.seat: entry.fact for entry in entries if isinstance(entry.fact, Ejected)}
     return Summary(
         id,
@@ -103,7 +105,7 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
         last=entries[-1].at if entries else None,
         ended=closing.at if closing else None,
         facts=len(entries),
-        seats=everybody(opening.names, opening.players, ranks, out),
+        seats=everybody(opening.names, opening.players, ranks, out, scores),
     )
 
 
@@ -152,15 +154,20 @@ def ranks_in(ranking: Ranking) -> dict[Seat, int]:
 
 
 def everybody(
-    names: tuple[str, ...], addresses: tuple[str, ...], ranks: dict[Seat, int], out: dict[Seat, Ejected]
+    names: tuple[str, ...],
+    addresses: tuple[str, ...],
+    ranks: dict[Seat, int],
+    out: dict[Seat, Ejected],
+    scores: tuple[int, ...] = (),
 ) -> tuple[Seated, ...]:
-    """Everybody at the table; a seat that is none, in a journal that nobody has verified, is passed over."""
+    """Everybody at the table; what cannot be, in a journal that nobody has verified, is passed over."""
     table = []
     for seat, name in enumerate(names):
         address = addresses[seat] if seat < len(addresses) else ""
+        score = scores[seat] if seat < len(scores) else None
         match out.get(seat):
             case Ejected(fault=fault, moment=moment, why=why):
-                table.append(Seated(name, address, None, fault, moment, why))
+                table.append(Seated(name, address, None, score, fault, moment, why))
             case None:
-                table.append(Seated(name, address, ranks.get(seat)))
+                table.append(Seated(name, address, ranks.get(seat), score))
     return tuple(table)

@@ -42,6 +42,7 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
                 "type": "ended",
                 "ranking": [[names[seat] for seat in sorted(group)] for group in result.ranking],
                 "ejected": [ejection(ejected, names) for ejected in result.ejected],
+                "scores": result.scores,
                 "seed": result.seed,
                 "receipt": result.receipt,
             }

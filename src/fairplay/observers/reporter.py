@@ -43,18 +43,27 @@ def in_words(event: Event, names: Sequence[str]) -> list[str]:
 
 
 def standings(result: Result, names: Sequence[str]) -> list[str]:
-    """The ranking, and who was ejected and why."""
+    """The ranking, and who was ejected and why; everybody with the score, where the game has any."""
+    scored = [label(name) for name in names]
+    if result.scores is not None:
+        scored = [f"{name} ({score})" for name, score in zip(scored, result.scores, strict=True)]
     lines, rank = [], 1
     for group in result.ranking:
-        lines.append(f"{rank}. {', '.join(label(names[seat]) for seat in sorted(group)) or '(nobody)'}")
+        lines.append(f"{rank}. {', '.join(scored[seat] for seat in sorted(group)) or '(nobody)'}")
         rank += len(group) or 1
-    return [*(lines or ["nobody is left to be ranked"]), *(ejection(ejected, names) for ejected in result.ejected)]
+    out = [f"{scored[ejected.seat]} {why_out(ejected)}" for ejected in result.ejected]
+    return [*(lines or ["nobody is left to be ranked"]), *out]
 
 
 def ejection(ejected: Ejected, names: Sequence[str]) -> str:
     """Who is out, and why."""
+    return f"{label(names[ejected.seat])} {why_out(ejected)}"
+
+
+def why_out(ejected: Ejected) -> str:
+    """What is said behind the name of whoever was ejected."""
     fault = ejected.fault.value.replace("_", " ")
-    return f"{label(names[ejected.seat])} is out: {fault} ({ejected.moment.value}), {printable(ejected.why, LONGEST)}"
+    return f"is out: {fault} ({ejected.moment.value}), {printable(ejected.why, LONGEST)}"
 
 
 def label(name: str) -> str:

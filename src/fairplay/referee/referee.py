@@ -128,7 +128,7 @@ def tell_news(match: AnyMatch, announce: Announce) -> Script:
 def say_farewell(
     match: AnyMatch, receipt: Receipt | None, announce: Announce
 ) -> Generator[Call | Dismiss | Settle, Answer, tuple[AnyMatch, Result]]:
-    """Tell everybody the result, with a receipt from when the game was over; gives the match and the result after that."""
+    """Tell everybody the result, with a receipt from when the game was over; the match and the result after that."""
     result = match.result
     for seat in winners_first(match, result):
         told = match

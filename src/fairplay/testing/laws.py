@@ -117,6 +117,11 @@ def exactly_the_seated_are_ranked(position: Position, trial: Trial) -> None:
     lawful_ranking(position.match)
 
 
+def scores_are_by_seat_and_rank(position: Position, trial: Trial) -> None:
+    """Where there are points every seat has some, they rank those who are seated, and the ejected keep theirs."""
+    lawful_scores(position.before or position.match, position.match)
+
+
 def news_is_for_the_seated(position: Position, trial: Trial) -> None:
     """Whoever is to be told something is still there to be told."""
     for news in position.match.owed:
@@ -151,6 +156,7 @@ def ejection_leaves_a_game(position: Position, trial: Trial) -> None:
             lawful(position.match, after, trial)
             for _, later in play_on(after, trial.sampling):
                 lawful(after, later, trial)
+                after = later
 
 
 def anybody_can_leave(position: Position, trial: Trial) -> None:
@@ -179,6 +185,7 @@ LAWS: tuple[Law, ...] = (
     what_is_offered_is_legal,
     what_is_not_offered_is_illegal,
     exactly_the_seated_are_ranked,
+    scores_are_by_seat_and_rank,
     news_is_for_the_seated,
     pieces_are_kept,
     views_hide_what_they_must,
@@ -192,6 +199,7 @@ def lawful(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
     """What must be true after every fact."""
     lawful_order(after)
     lawful_ranking(after)
+    lawful_scores(before, after)
     lawful_pieces(before, after, trial)
 
 
@@ -211,6 +219,22 @@ def lawful_ranking(match: AnyMatch) -> None:
     ranked = sorted(seat for group in ranking for seat in group)
     hold(all(ranking), f"the ranking {ranking} has a group of nobody")
     hold(ranked == sorted(match.seated), f"seats {ranked} are ranked, but {sorted(match.seated)} are seated")
+
+
+def lawful_scores(before: AnyMatch, after: AnyMatch) -> None:
+    """See `scores_are_by_seat_and_rank`."""
+    had, has = before.game.scores(before.state), after.game.scores(after.state)
+    hold((had is None) == (has is None), f"there are points in one state and none in the next: {had} and {has}")
+    if had is None or has is None:
+        return
+    hold(len(has) == len(after.names), f"there are {len(after.names)} seats, but the scores are {has}")
+    hold(all(type(score) is int for score in has), f"not all scores are whole numbers: {has}")
+    for seat in sorted(ejected.seat for ejected in after.ejected):
+        hold(had[seat] == has[seat], f"seat {seat} is ejected, and its score went from {had[seat]} to {has[seat]}")
+    groups = [sorted({has[seat] for seat in group}) for group in after.game.ranking(after.state)]
+    hold(all(len(group) == 1 for group in groups), f"some share a rank with different scores: {groups}")
+    best_first = [score for group in groups for score in group]
+    hold(best_first == sorted(best_first, reverse=True), f"the scores in the order of the ranking are {best_first}")
 
 
 def lawful_pieces(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:

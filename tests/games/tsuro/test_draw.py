@@ -10,7 +10,7 @@ from fairplay.games.tsuro import Stage, Table
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.draw import LOOKS, svg, text
 from fairplay.games.tsuro.pieces import EXITS, PORTS
-from fairplay.games.tsuro.state import EJECTED, STILL_IN
+from fairplay.games.tsuro.state import STILL_IN, ejected_in
 from fairplay.games.tsuro.ways import way_of
 from tests.games.tsuro.pictures import CORNERS, HOSTILE, MEETING, ROW, SMALL, Standing, after, seen, small, table_of
 
@@ -229,7 +229,7 @@ def test_the_last_one_left_is_marked_at_the_end_and_the_others_have_their_rounds
 
 
 def test_with_nobody_left_those_who_fell_last_are_lit() -> None:
-    fallen = [Standing((0, 0, "C"), None, fell=fell) for fell in (2, 3, EJECTED, 3)]
+    fallen = [Standing((0, 0, "C"), None, fell=fell) for fell in (2, 3, ejected_in(3), 3)]
     root = ElementTree.fromstring(svg(table_of(ROW, *fallen, stage=Stage.DONE, round=3)))
 
     gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "#ffcf5c"]

@@ -124,9 +124,9 @@ def test_a_new_round_begins_with_the_oldest_who_is_left() -> None:
         ([4, 4, 2, 4], [{0, 1, 3}, {2}]),
         ([2, 2, 2, 2], [{0, 1, 2, 3}]),
         ([-1, 3, 3, 0], [{3}, {1, 2}]),
-        ([-1, 3, -1, 2], [{1}, {3}]),
-        ([-1, -1, 0, -1], [{2}]),
-        ([-1, -1, -1, -1], []),
+        ([-5, 3, -1, 2], [{1}, {3}]),
+        ([-1, -4, 0, -2], [{2}]),
+        ([-1, -4, -5, -1], []),
     ],
 )
 def test_a_later_round_is_better_and_the_same_round_shares_a_rank(fell: list[int], ranking: list[set[int]]) -> None:
@@ -134,6 +134,34 @@ def test_a_later_round_is_better_and_the_same_round_shares_a_rank(fell: list[int
     state = position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
 
     assert TSURO.ranking(state) == tuple(frozenset(group) for group in ranking)
+
+
+@pytest.mark.parametrize(
+    ("fell", "scores"),
+    [
+        ([0, 4, 1, 2], (4, 4, 1, 2)),
+        ([-1, 3, 3, 0], (0, 3, 3, 4)),
+        ([-5, 3, -2, 2], (4, 3, 1, 2)),
+        ([-1, -4, -5, -1], (0, 3, 4, 0)),
+    ],
+)
+def test_the_score_is_the_round_that_a_player_survived_to(fell: list[int], scores: tuple[int, ...]) -> None:
+    avatars: list[Spot | None] = [(0, 0, "C") if round == 0 else None for round in fell]
+    state = position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
+
+    assert TSURO.scores(state) == scores
+
+
+@pytest.mark.parametrize(("seat", "kept"), [(0, 3), (1, 1)], ids=["still in", "led off in round 1"])
+def test_whoever_is_ejected_keeps_the_round_that_it_survived_to(seat: int, kept: int) -> None:
+    before = corner(CORNERS, CORNERS)
+
+    after = TSURO.eject(before, seat, Moment.GREETING)
+    again = TSURO.unpack_state(TSURO.pack_state(after))
+
+    assert (TSURO.scores(before)[seat], TSURO.scores(after)[seat]) == (kept, kept)
+    assert again == after
+    assert seat not in frozenset().union(*TSURO.ranking(after))
 
 
 def test_forced_loops_and_suicides_are_ranked_like_all_who_leave_the_board() -> None:
@@ -228,7 +256,7 @@ def test_a_turn_that_fails_uses_up_two_tiles_and_lays_none(answer: Answered | Fa
     assert told.drawn[:7] == [0, 3, 6, 9, 11, 13, 15]
     assert before.table.board == after.table.board
     assert (spots(before)[1] is None, spots(after)[1]) == (False, None)
-    assert (after.table.fell, TSURO.order(after)) == ((0, -1, 0), (2, 0))
+    assert (after.table.fell, TSURO.order(after)) == ((0, -2, 0), (2, 0))
 
 
 def test_the_tiles_of_the_ejected_stay_where_they_lie() -> None:

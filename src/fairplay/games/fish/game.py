@@ -105,6 +105,10 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         best_first = sorted(state.order, key=lambda seat: -state.scores[seat])
         return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
 
+    def scores(self, state: State) -> tuple[int, ...]:
+        """§4.4: the fish that everybody has collected, the ejected too."""
+        return state.scores
+
     def pack(self, view: View) -> Any:
         """A view as plain JSON: the state, and the seat."""
         return {"seat": view.seat, **codec.write(view.state)}

@@ -124,6 +124,10 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         best_first = sorted(state.order, key=lambda seat: -state.scores[seat])
         return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
 
+    def scores(self, state: State) -> tuple[int, ...]:
+        """§4: the points that everybody has collected, the ejected too."""
+        return state.scores
+
     def pack(self, view: View) -> Any:
         """A view as plain JSON."""
         return codec.write_view(view)

@@ -9,19 +9,22 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
-from fairplay.games.tsuro.state import DONE, EJECTED, PLACING, STILL_IN, Stage, State, Table, View, tiles_at
+from fairplay.games.tsuro.state import DONE, PLACING, STILL_IN, Stage, State, Table, View, tiles_at
 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Spot = tuple[Count, Count, Port]  # (x, y, port)
 
 
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One player, in the order of the seats; `fell`: the round in which it left the board, 0: not yet, -1: ejected."""
+    """One player, in the order of the seats.
+
+    `fell`: the round in which it left the board, 0: not yet; if it was ejected, minus one minus the round.
+    """
 
     colour: Literal["white", "black", "red", "green", "blue"]
     avatar: Spot | None
     start: Spot | None
-    fell: Annotated[int, Meta(ge=EJECTED, le=2**31 - 1)]
+    fell: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 
 class TileSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,7 +149,7 @@ def check_players(table: Table) -> None:
         raise BadRequest("not a position of Tsuro: somebody waits, until the game is over")
     yet_to_place = waiting if table.stage is PLACING else set[Seat]()
     for seat, (avatar, fell) in enumerate(zip(table.avatars, table.fell, strict=True)):
-        if fell > table.round or (avatar != OUT) != (fell == STILL_IN and seat not in yet_to_place):
+        if table.survived_to(seat) > table.round or (avatar != OUT) != (fell == STILL_IN and seat not in yet_to_place):
             raise BadRequest("not a position of Tsuro: whoever is in has an avatar once it is placed, and nobody else")
     if len(set(table.colours)) < len(table.colours):
         raise BadRequest("not a position of Tsuro: everybody has another colour")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS, PORTS
-from fairplay.games.tsuro.state import EJECTED, STILL_IN, Stage, Table, View
+from fairplay.games.tsuro.state import STILL_IN, Stage, Table, View
 from fairplay.games.tsuro.terminal import LEGEND, board_lines, dealt_lines
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.panel import GAP, NO_TRAY, Board, Header, Look, Player, Skin, Tray, named, picture, roster
@@ -91,7 +91,7 @@ def _players(table: Table, names: Sequence[str]) -> list[Player]:
             named(names, seat),
             _mark(table, seat),
             lit=first or seat in table.waiting[:1],
-            out=table.fell[seat] == EJECTED,
+            out=table.fell[seat] < 0,
             facts=_where(table, seat),
         )
         players.append(player)
@@ -101,7 +101,7 @@ def _players(table: Table, names: Sequence[str]) -> list[Player]:
 def _mark(table: Table, seat: Seat) -> str:
     """What there is to say about a seat now."""
     fell = table.fell[seat]
-    if fell == EJECTED:
+    if fell < 0:
         return "ejected"
     if fell != STILL_IN:
         return f"out in round {fell}"
@@ -115,7 +115,7 @@ def _mark(table: Table, seat: Seat) -> str:
 def _is_first(table: Table, seat: Seat) -> bool:
     """Has it come first? With nobody left, those do who left last (Tsuro §5.2)."""
     latest = STILL_IN if table.alive else max(table.fell)
-    return table.stage is Stage.DONE and table.fell[seat] == latest != EJECTED
+    return table.stage is Stage.DONE and table.fell[seat] == latest >= 0
 
 
 def _where(table: Table, seat: Seat) -> str:

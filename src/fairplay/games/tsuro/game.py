@@ -16,13 +16,13 @@ from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, TILES, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD, Rules, prospect_of
 from fairplay.games.tsuro.state import (
-    EJECTED,
     PLACING,
     STILL_IN,
     State,
     Table,
     View,
     after_falls,
+    ejected_in,
     next_turn,
     tiles_at,
 )
@@ -156,7 +156,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             table,
             avatars=(*table.avatars[:seat], OUT, *table.avatars[seat + 1 :]),
             waiting=tuple(other for other in table.waiting if other != seat),
-            fell=(*table.fell[:seat], EJECTED, *table.fell[seat + 1 :]),
+            fell=(*table.fell[:seat], ejected_in(table.survived_to(seat)), *table.fell[seat + 1 :]),
         )
         return State(next_turn(without), state.source, state.drawn + used)
 
@@ -170,6 +170,11 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             if last > 0
         ]
         return tuple(group for group in groups if group)
+
+    def scores(self, state: State) -> tuple[int, ...]:
+        """§5.4: the round that everybody survived to."""
+        table = state.table
+        return tuple(table.survived_to(seat) for seat in range(len(table.fell)))
 
     def pack(self, view: View) -> Any:
         """A view as plain JSON: the table, the seat and the dealt tiles."""

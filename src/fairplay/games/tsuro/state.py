@@ -9,7 +9,6 @@ from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import OUT, Grid
 
 STILL_IN = 0  # instead of the round in which a seat fell
-EJECTED = -1
 
 
 class Stage(Enum):
@@ -21,6 +20,15 @@ class Stage(Enum):
 
 
 PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long as two calls
+
+
+def ejected_in(round: int) -> int:
+    """How an ejection in a round is kept in `Table.fell`: as a negative number, for rounds count from 0.
+
+    >>> ejected_in(0), ejected_in(3)
+    (-1, -4)
+    """
+    return -1 - round
 
 
 def tiles_at(stage: Stage) -> int:
@@ -38,13 +46,20 @@ class Table(msgspec.Struct, frozen=True, gc=False):
     stage: Stage
     round: int  # 0 while tiles are placed
     waiting: tuple[Seat, ...]  # who has yet to act in this round, from whoever is on turn
-    fell: tuple[int, ...]  # by seat: the round in which it left the board, or STILL_IN, or EJECTED
+    fell: tuple[int, ...]  # by seat: the round in which it left the board, or STILL_IN, or `ejected_in` a round
     colours: tuple[str, ...]  # by seat
 
     @property
     def alive(self) -> tuple[Seat, ...]:
         """The seats that are still in, by age."""
         return tuple(seat for seat, fell in enumerate(self.fell) if fell == STILL_IN)
+
+    def survived_to(self, seat: Seat) -> int:
+        """The round in which this seat left the board or was ejected, or as long as it is in the round now (§5.4)."""
+        fell = self.fell[seat]
+        if fell == STILL_IN:
+            return self.round
+        return fell if fell > 0 else -1 - fell
 
 
 class State(msgspec.Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS
-from fairplay.games.tsuro.state import EJECTED, Table
+from fairplay.games.tsuro.state import Table
 
 
 class Step(NamedTuple):
@@ -22,7 +22,7 @@ def way_of(table: Table, seat: Seat) -> tuple[Step, ...]:
     """
     ahead, way = table.grid.ahead, list[Step]()
     start = spot = table.starts[seat]
-    if start == OUT or table.fell[seat] == EJECTED:
+    if start == OUT or table.fell[seat] < 0:
         return ()
     while (entry := ahead[spot]) != OUT and (code := table.board[entry >> 3]) != EMPTY:
         spot = entry & -8 | EXITS[code << 3 | entry & 7]
