@@ -8,7 +8,12 @@
 
 A fault of a player never travels as an exception beyond its channel: it becomes a `Failed` answer, and
 `IllegalAction` becomes an ejection in the referee's judgement.
+
+All of them cross processes. An exception is made again from its `args`, the text, unless `__reduce__` says from what:
+whoever takes more than a text has one.
 """
+
+from typing import Any
 
 
 class FairplayError(Exception):
@@ -22,6 +27,9 @@ class IllegalAction(FairplayError):
         super().__init__(f"rule {clause}: {why}")
         self.clause = clause
         self.why = why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.clause, self.why), self.__dict__
 
 
 class BadRequest(FairplayError):
@@ -37,6 +45,9 @@ class BadJournal(BadRequest):
         self.line = line
         self.why = why
         self.byte = byte  # where the line begins
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.line, self.why, self.byte), self.__dict__
 
 
 class HostFault(FairplayError):

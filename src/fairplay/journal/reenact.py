@@ -29,6 +29,11 @@ class Unfinished(BadJournal):
     def __init__(self, facts: int, torn: int = 0) -> None:
         tail = f"; {torn} bytes of a torn line follow" if torn else ""
         super().__init__(0, f"unfinished after fact {facts}{tail}")
+        self.facts = facts
+        self.torn = torn
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.facts, self.torn), self.__dict__
 
 
 Exchange = tuple[Call, Answer]

@@ -35,6 +35,9 @@ class Closed(Exception):
         super().__init__(why)
         self.fault = fault
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.fault, *self.args), self.__dict__
+
 
 class TooMuch(Exception):
     """More came than anybody asked for; what came first is its text."""

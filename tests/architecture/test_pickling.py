@@ -1,0 +1,166 @@
+"""Whatever we define crosses processes: every struct, every exception, every position of every game."""
+
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from inspect import isabstract
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import fairplay
+from fairplay import BadJournal, BadRequest, Match
+from fairplay.core.chance import Lots
+from fairplay.games import GAMES, title
+from fairplay.journal.reenact import Unfinished
+from fairplay.journal.replay import read
+from fairplay.journal.verify import read_lawful, verify
+from fairplay.players.door import Guest
+from fairplay.testing.hostile_answers import LastWords, Unspeakable
+from fairplay.testing.laws import Trial
+from fairplay.testing.playouts import Position, Sampling, playout
+from tests.architecture.made import NoExample, example_of
+from tests.journal.libraries import FISH, cut, play, simple
+
+STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
+    Guest: "it holds a connection",
+    Sampling: "lots are drawn from a stream, and nobody else may draw the same",
+    Trial: "it has a Sampling",
+    LastWords: "it is as bad as an exception can be",
+    Unspeakable: "it is as bad as an exception can be",
+}
+
+
+Crossing = (msgspec.Struct, BaseException)
+
+
+def ours() -> Iterator[type]:
+    """Every struct and every exception that a module of ours defines."""
+    for found in pkgutil.walk_packages(fairplay.__path__, "fairplay."):
+        if found.name.endswith("__main__"):
+            continue
+        for kind in vars(import_module(found.name)).values():
+            if isinstance(kind, type) and kind.__module__ == found.name and issubclass(kind, Crossing):
+                yield kind
+
+
+KINDS = [kind for kind in ours() if kind not in STAYS and not isabstract(kind)]
+
+
+def again(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+def held(value: Any) -> Any:
+    """What is to be compared: an exception is equal to nothing but itself."""
+    return (type(value), str(value), value.args, vars(value)) if isinstance(value, BaseException) else value
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
+def test_an_example_comes_back_as_it_was(kind: type) -> None:
+    example = example_of(kind)
+
+    assert held(again(example)) == held(example)
+
+
+def test_all_of_them_were_found() -> None:
+    names = {kind.__name__ for kind in KINDS}
+
+    assert len(KINDS) > 100
+    assert names >= {"Acted", "BadJournal", "Closed", "Fish", "InUse", "Limits", "Match", "Recorded", "Unfinished"}
+
+
+def test_a_class_of_which_nobody_can_make_an_example_is_noticed() -> None:
+    class Strange:
+        pass
+
+    class Holding(msgspec.Struct):
+        strange: Strange
+
+    with pytest.raises(NoExample, match="Strange"):
+        example_of(Holding)
+
+
+@pytest.mark.parametrize("kind", STAYS, ids=lambda kind: kind.__name__)
+def test_what_is_said_to_stay_does_stay(kind: type) -> None:
+    with pytest.raises((TypeError, AssertionError, NoExample)):
+        held(again(example_of(kind)))
+
+
+# Positions.
+
+
+def positions(game: str) -> list[Position]:
+    rules = title(game).rules()
+    seats = rules.seats[0]
+    match: Match[Any, Any, Any] = Match(rules, rules.deal(seats, bytes(32)), tuple(f"p{seat}" for seat in range(seats)))
+    return playout(match, Sampling(Lots(bytes(32)), 1000, 20), game)[::7]
+
+
+each_game = pytest.mark.parametrize("game", GAMES)
+
+
+@each_game
+def test_every_position_comes_back_with_the_same_answers_to_every_question(game: str) -> None:
+    for position in positions(game):
+        match = again(position.match)
+
+        assert match == position.match
+        assert match.result == position.match.result
+        for seat in (*range(len(match.names)), None):
+            view = again(position.match.view(seat))
+            assert view == position.match.view(seat)
+            assert list(match.game.actions(view))[:50] == list(match.game.actions(position.match.view(seat)))[:50]
+
+
+def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
+    for game, most in (("fish", 400), ("tsuro", 1200)):
+        for position in positions(game):
+            shown = position.match.view(0)
+            board = getattr(shown, "state", None) or shown.table
+            came = again(shown)
+
+            assert (getattr(came, "state", None) or came.table).grid is board.grid
+            assert len(pickle.dumps(shown)) < most
+
+
+def test_a_map_comes_back_with_its_frontier() -> None:
+    for position in positions("q"):
+        sent = position.match.state.map
+        came = again(sent)
+
+        assert (came.tiles, came.frontier, came.edge) == (sent.tiles, sent.frontier, sent.edge)
+        with pytest.raises(AttributeError):
+            came.tiles = {}
+
+
+# A pool.
+
+
+def test_bad_journals_come_out_of_a_pool_of_processes_as_what_they_are_and_the_pool_goes_on(tmp_path: Path) -> None:
+    good, cut_short = (play(tmp_path, FISH, [simple(FISH)] * 2) for _ in range(2))
+    cut(cut_short, 4)
+    torn = tmp_path / "torn.jsonl"
+    torn.write_bytes(good.read_bytes().replace(b'"seq":3', b'"seq":4'))
+
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        damaged = pool.submit(read_lawful, torn).exception()
+        unfinished = pool.submit(verified, cut_short).exception()
+        nowhere = pool.submit(read_lawful, tmp_path / "nowhere.jsonl").exception()
+        recorded = pool.submit(read_lawful, good).result()
+
+    assert isinstance(damaged, BadJournal)
+    assert (damaged.line, str(damaged)) == (4, f"line 4 (byte {damaged.byte}): {damaged.why}")
+    assert isinstance(unfinished, Unfinished)
+    assert str(unfinished) == "unfinished after fact 3"
+    assert isinstance(nowhere, BadRequest)
+    assert recorded == read(good)
+
+
+def verified(path: Path) -> object:
+    return verify(read(path))
