@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from fairplay.core.chance import Lots, derive, seed_from
-from fairplay.core.events import Ejected, Event, Fault
+from fairplay.core.events import Ejected, Ended, Event, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
@@ -218,6 +218,119 @@ def test_a_cancelled_match_closes_every_channel_once() -> None:
     asyncio.run(cancel())
 
     assert [channel.closed for channel in channels] == [[None], [None]]
+
+
+class Closing(AsyncScripted):
+    """A channel that takes its time over closing, or fails at it."""
+
+    def __init__(self, script: Script | list[Answer], *, waits: int = 0, error: Exception | None = None) -> None:
+        super().__init__(script)
+        self._waits = waits
+        self._error = error
+
+    async def close(self, ejected: Ejected | None) -> None:
+        for _ in range(self._waits):
+            await asyncio.sleep(0)
+        if self._error is not None:
+            raise self._error
+        await super().close(ejected)
+
+
+def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -> None:
+    class Broken(Scripted):
+        def close(self, ejected: Ejected | None) -> None:
+            raise Stop
+
+    match = dealt("toy", 3, bytes(32))
+    scripts = [good(match, bytes(32)) for _ in range(3)]
+    awaited = [Closing(scripts[0], error=Stop()), Closing(scripts[1]), Closing(scripts[2], waits=3)]
+    sync = [Broken(scripts[0]), Scripted(scripts[1]), Scripted(scripts[2])]
+
+    with pytest.raises(Stop):
+        play(match, sync)
+    with pytest.raises(Stop):
+        asyncio.run(play_async(match, awaited))
+
+    assert [channel.closed for channel in sync] == [[], [None], [None]]
+    assert [channel.closed for channel in awaited] == [[], [None], [None]]
+
+
+def test_if_several_closes_raise_all_of_it_is_told() -> None:
+    match = dealt("toy", 3, bytes(32))
+    channels = [Closing(good(match, bytes(32)), error=error) for error in (Stop("one"), Stop("two"))]
+
+    with pytest.raises(ExceptionGroup) as told:
+        asyncio.run(play_async(match, [*channels, Closing(good(match, bytes(32)))]))
+
+    assert [str(error) for error in told.value.exceptions] == ["one", "two"]
+
+
+def test_channels_are_closed_side_by_side() -> None:
+    at_it: list[int] = []
+
+    class Meeting(AsyncScripted):
+        async def close(self, ejected: Ejected | None) -> None:
+            at_it.append(1)
+            while len(at_it) < 3:
+                await asyncio.sleep(0)
+            await super().close(ejected)
+
+    match = dealt("toy", 3, bytes(32))
+    channels = [Meeting(good(match, bytes(32))) for _ in range(3)]
+
+    async def within_time() -> None:
+        async with asyncio.timeout(10):
+            await play_async(match, channels)
+
+    asyncio.run(within_time())
+
+    assert [channel.closed for channel in channels] == [[None]] * 3
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("ejected", [False, True], ids=["at the end", "when one is dismissed"])
+def test_a_cancel_while_channels_are_closed_waits_until_they_are(times: int, ejected: bool) -> None:
+    match = dealt("toy", 2, bytes(32))
+    ends = asyncio.Event()
+    channels = [
+        Closing([] if ejected else good(match, bytes(32)), waits=20),
+        Closing(good(match, bytes(32)), waits=30),
+    ]
+
+    def watch(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
+        if isinstance(event, Ejected if ejected else Ended):
+            ends.set()
+
+    async def cancel() -> None:
+        task = asyncio.create_task(play_async(match, channels, watch))
+        await ends.wait()
+        for _ in range(times):
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+
+    assert [len(channel.closed) for channel in channels] == [1, 1]
+
+
+def test_a_cancel_hides_no_exception_of_closing() -> None:
+    match = dealt("toy", 2, bytes(32))
+    ends = asyncio.Event()
+    channels = [Closing(good(match, bytes(32)), waits=20, error=Stop()), Closing(good(match, bytes(32)))]
+
+    async def cancel() -> BaseException | None:
+        task = asyncio.create_task(play_async(match, channels, lambda event, *_: ends.set()))
+        await ends.wait()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as cancelled:
+            await task
+        return cancelled.value.__cause__
+
+    assert isinstance(asyncio.run(cancel()), Stop)
 
 
 # The scripts themselves.

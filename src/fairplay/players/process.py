@@ -4,10 +4,9 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
@@ -15,6 +14,7 @@ from fairplay.players import wire
 from fairplay.players.remote import Closed
 from fairplay.players.sandbox import Sandbox, wrap
 from fairplay.players.stream import Stream
+from fairplay.referee.closing import surely
 
 MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
 CHUNK = 65536
@@ -154,19 +154,6 @@ class Program(Stream):
                 await self._pipes.ended.wait()
                 await self._pipes.closed.wait()
         await asyncio.wait((self._listening,))
-
-
-async def surely(work: Coroutine[Any, Any, None]) -> None:
-    """Do it to the end, and be cancelled only then."""
-    task, cancelled = asyncio.ensure_future(work), None
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()
 
 
 def children(pid: int) -> list[int]:

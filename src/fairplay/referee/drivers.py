@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
+from fairplay.referee.closing import close_all, close_all_async, surely
 from fairplay.referee.referee import AnyMatch, Call, Dismiss, Inform, conversation, nobody
 
 ACKNOWLEDGED = Answered(None)
@@ -36,8 +37,7 @@ def play(
         final: AnyMatch = end.value
         return final
     finally:
-        for channel in there.values():
-            channel.close(None)
+        close_all(there.values())
 
 
 async def play_async(
@@ -58,7 +58,7 @@ async def play_async(
                 request = script.send(await there[request.seat].ask(request.message))
                 continue
             if isinstance(request, Dismiss):
-                await there.pop(request.seat).close(request.ejected)
+                await surely(there.pop(request.seat).close(request.ejected))
             else:
                 await record.settled()
             request = script.send(ACKNOWLEDGED)
@@ -66,5 +66,4 @@ async def play_async(
         final: AnyMatch = end.value
         return final
     finally:
-        for channel in there.values():
-            await channel.close(None)
+        await close_all_async(there.values())
