@@ -18,6 +18,7 @@ from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port, reason, written_place
 from fairplay.players.remote import DEFAULT, Closed, Line, Remote, Timer
 from fairplay.players.stream import Stream
+from fairplay.referee.closing import close_all_async, surely
 
 MOST_PENDING = 32  # connections that have not answered hello yet
 BACKLOG = 128  # and those that nobody has looked at
@@ -101,8 +102,7 @@ class Door:
             with suppress(TimeoutError):
                 await timer.within(hall.fill())
         except BaseException:  # we were interrupted
-            for guest in hall.guests:
-                await guest.remote.close(None)
+            await close_all_async(guest.remote for guest in hall.guests)
             raise
         finally:
             self.close()
@@ -143,7 +143,7 @@ class Hall:
             while self._pending:
                 self._send_away()
             if self._leaving:
-                await asyncio.wait(self._leaving)
+                await surely(asyncio.wait(self._leaving.copy()))
 
     def _open(self) -> None:
         asyncio.get_running_loop().add_reader(self._door, self._let_in)

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from fairplay.core.events import Fault
 from fairplay.players.remote import Closed, TooMuch
+from fairplay.referee.closing import surely
 
 MOST_SHOWN = 512  # bytes of what was too much
 
@@ -39,12 +40,14 @@ class Stream:
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words if that can be done in so many seconds, and cut the line."""
-        if last:
-            with suppress(Closed, TimeoutError):
-                async with asyncio.timeout(within):
-                    await self.send(last)
-        self._writer.transport.abort()
-        await asyncio.sleep(0)  # in which it is really closed
+        try:
+            if last:
+                with suppress(Closed, TimeoutError):
+                    async with asyncio.timeout(within):
+                        await self.send(last)
+        finally:
+            self._writer.transport.abort()
+            await surely(asyncio.sleep(0))  # in which it is really closed
 
     def closed(self) -> Closed:
         """What it means that nothing can be said or heard any more."""

@@ -12,6 +12,7 @@ from fairplay.players.dial import MOST_LINE, Lost, dial
 from fairplay.players.door import Door
 from fairplay.players.places import host_and_port, reason
 from fairplay.players.remote import Closed, TooMuch
+from fairplay.referee.closing import surely
 
 try:
     from websockets.exceptions import (
@@ -83,13 +84,18 @@ class WebSocket:
                         await self._flush()
         finally:
             self._writer.transport.abort()
-            if self._listener is not None:
-                self._listener.cancel()
-                await asyncio.wait((self._listener,))
+            await surely(self._let_go())
 
     def evidence(self) -> str:
         """Nothing is known of the other end of a connection."""
         return ""
+
+    async def _let_go(self) -> None:
+        """Listen no more, and come back when the line is really closed."""
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.wait((self._listener,))
+        await asyncio.sleep(0)
 
     async def _shake_hands(self) -> None:
         """Answer the request with which a WebSocket begins."""

@@ -1,0 +1,195 @@
+"""Cancel at every single await while players are let in and while they are dismissed: nothing may be left of them."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from websockets.client import ClientProtocol
+from websockets.frames import Frame
+from websockets.uri import parse_uri
+
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Moment
+from fairplay.players import wire
+from fairplay.players.door import Door
+from fairplay.players.limits import Limits
+from fairplay.players.process import Program
+from fairplay.players.remote import Line, Remote
+from fairplay.players.sandbox import Level, Sandbox
+from fairplay.players.stream import Stream
+from fairplay.players.table import Command, Invitation, Location, Near, Table
+from fairplay.players.websocket import WebSocket
+from fairplay.referee.closing import close_all_async
+from fairplay.referee.host import Referee, dealt
+from tests.players.cancelling import When, cancelled_at
+from tests.players.programs import first_card, holdings, script
+from tests.toy import Toy
+
+GAME = Toy(cards=3, hand=1)
+LIMITS = Limits(move=20.0, start_up=20.0, arrival=20.0, goodbye=0.02)
+PLAIN = Sandbox(Level.NONE)
+LINGERS = ("sleep", "600")
+OUT = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer")
+MOST = 1000  # awaits, which nothing here comes near
+
+every_time = pytest.mark.parametrize("when", When)
+
+
+def open_now() -> tuple[int, int]:
+    """Files and sockets, and children."""
+    found = holdings()
+    return found.files, found.children
+
+
+@asynccontextmanager
+async def pair(size: int | None = None) -> AsyncIterator[tuple[Any, socket.socket]]:
+    """The streams of one end of a connection, and the other end."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        if size is not None:
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+        theirs.setblocking(False)
+        yield await asyncio.open_connection(sock=ours, limit=wire.MOST_BYTES), theirs
+
+
+async def never_read(streams: Any) -> Stream:
+    """A line whose other end does not read, so that nothing more can be sent."""
+    line = Stream(*streams)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await line.send(b"x" * 1_000_000)
+    return line
+
+
+async def surfed(streams: Any, theirs: socket.socket) -> WebSocket:
+    """A line over WebSocket that was greeted."""
+    protocol = ClientProtocol(parse_uri("ws://127.0.0.1:1/"))
+    protocol.send_request(protocol.connect())
+    theirs.sendall(b"".join(protocol.data_to_send()))
+    line = WebSocket(*streams)
+    await line.send(b"hello\n")
+    return line
+
+
+async def closing(at: int, when: When, ejected: Ejected | None) -> bool:
+    """Is there an n-th await while a program, two connections and a WebSocket are closed? Cancel there, and look."""
+    before = open_now()
+    async with pair() as (streams, _), pair(4096) as (full, _), pair() as (web, surfer):
+        lines: list[Line] = [Stream(*streams), await never_read(full), await surfed(web, surfer)]
+        program = await Program.start(LINGERS, sandbox=PLAIN)
+        remotes = [Remote(line, GAME, limits=LIMITS) for line in (*lines, program)]
+        work = remotes[at % 4].close(ejected) if ejected else close_all_async(remotes)
+        cancelled = await cancelled_at(at if ejected is None else 1 + at // 4, when, work)
+        if ejected is None:
+            found = [streams[1], full[1], web[1]]
+            assert [stream.get_extra_info("socket").fileno() for stream in found] == [-1] * 3
+        else:
+            await close_all_async(remotes[: at % 4] + remotes[at % 4 + 1 :])
+    assert open_now() == before, at
+    return cancelled
+
+
+@every_time
+@pytest.mark.parametrize("ejected", [None, OUT], ids=["all of them", "one of them"])
+def test_a_cancel_at_any_await_of_closing_leaves_nothing(when: When, ejected: Ejected | None) -> None:
+    async def each() -> int:
+        at, after_the_last = 0, 0
+        while after_the_last < 4:
+            at += 1
+            after_the_last = 0 if await closing(at, when, ejected) else after_the_last + 1
+            assert at < MOST
+        return at
+
+    assert asyncio.run(each()) > 8
+
+
+async def guest(door: Door) -> None:
+    """Somebody who comes in and acknowledges everything, also what is no acknowledgement."""
+    reader, writer = await asyncio.open_connection(door.host, door.port)
+    try:
+        with suppress(ConnectionError):
+            while line := await reader.readline():
+                question = msgspec.json.decode(line)
+                writer.write(wire.encode({"nonce": question.get("nonce", ""), "answer": None}) + b"\n")
+    finally:
+        writer.transport.abort()
+
+
+async def surfing_guest(door: Door) -> None:
+    """The same over WebSocket."""
+    protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+    protocol.send_request(protocol.connect())
+    reader, writer = await asyncio.open_connection(door.host, door.port)
+    try:
+        with suppress(ConnectionError):
+            while True:
+                for data in protocol.data_to_send():
+                    writer.write(data)
+                data = await reader.read(65536)
+                if not data:
+                    break
+                protocol.receive_data(data)
+                for event in protocol.events_received():
+                    if isinstance(event, Frame) and event.opcode.name == "TEXT":
+                        nonce = msgspec.json.decode(event.data).get("nonce", "")
+                        protocol.send_text(wire.encode({"nonce": nonce, "answer": None}))
+    finally:
+        writer.transport.abort()
+
+
+def seated(bot: list[str]) -> dict[int, Location]:
+    """A table of every kind: only the program and the player in this process know how to play."""
+    return {
+        0: Command(tuple(bot)),
+        1: Invitation("tcp", "0"),
+        2: Near(first_card),
+        3: Invitation("ws", "0"),
+        4: Command(("sh", "-c", "read line; echo junk; exec sleep 600")),
+    }
+
+
+async def played(at: int, when: When, bot: list[str]) -> bool:
+    """Is there an n-th await in a whole match at such a table? Cancel there, and look."""
+    before = open_now()
+    with Table(seated(bot), limits=LIMITS, tell=lambda text: None) as table:
+        match = dealt(Toy(cards=5, hand=1), list("abcde"), bytes(32))
+        coming = [
+            asyncio.create_task(come(door))
+            for door, come in zip(table.doors.values(), (guest, surfing_guest), strict=True)
+        ]
+        cancelled = await cancelled_at(at, when, table.play_async(Referee(), match))
+        for one in coming:
+            one.cancel()
+        await asyncio.wait(coming)
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert open_now() == before, at
+    return cancelled
+
+
+@pytest.mark.parametrize("when", [When.THERE, When.OFTEN])
+def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: When, tmp_path: Path) -> None:
+    async def each() -> int:
+        at = 1
+        while await played(at, when, script(tmp_path)):
+            at += 1
+            assert at < MOST
+        return at
+
+    assert asyncio.run(each()) > 20
+
+
+def test_a_peer_that_never_reads_is_really_cut() -> None:
+    async def hang_up() -> int:
+        async with pair(4096) as (streams, _):
+            line = await never_read(streams)
+            await line.hang_up(b"goodbye\n", 0.01)
+            number: int = streams[1].get_extra_info("socket").fileno()
+            return number
+
+    assert asyncio.run(hang_up()) == -1
