@@ -4,7 +4,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -14,11 +14,12 @@ from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Exchange, Pass, Q
-from fairplay.players import remote as remotes
+from fairplay.players import timer as timers
 from fairplay.players import wire
 from fairplay.players.limits import Limits
-from fairplay.players.remote import MOST_STALE, Closed, Remote, Timer, TooMuch
+from fairplay.players.remote import MOST_STALE, Closed, Remote, TooMuch
 from fairplay.players.stream import Stream
+from fairplay.players.timer import Timer
 from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
 
 GAME = Q()
@@ -524,37 +525,22 @@ def test_an_empty_bank_is_the_end_of_it() -> None:
 
 # A meter that cannot fail is no meter.
 
-Within = Callable[[Timer, Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]
-
-
-async def impatient(self: Timer, work: Coroutine[Any, Any, Any]) -> Any:
-    """What a timer without credit does: it looks at the clock when the work is done."""
-    found = await asyncio.wait_for(work, self._limit)
-    if self.taken > self._limit:
-        raise TimeoutError
-    return found
-
 
 def test_a_timer_that_gives_nothing_back_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remotes, "TOLERANCE", 1e9)
+    monkeypatch.setattr(timers, "TOLERANCE", 1e9)
 
     assert isinstance(stalled(0.9 + 5.0, {0.3: 5.0}), Failed)
 
 
-def test_so_does_one_that_looks_at_the_clock_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Timer, "within", impatient)
+def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timers, "LAST_LOOKS", 0)
 
-    assert isinstance(stalled(0.9, {0.85: 5.0}), Failed)
+    assert isinstance(after(1.0, Limits(move=1.0)), Failed)
 
 
 def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    begin = Timer.__init__
-
-    def generous(self: Timer, limit: float, clock: Callable[[], float]) -> None:
-        begin(self, limit, clock)
-        self._credit = 0.5
-
-    monkeypatch.setattr(Timer, "__init__", generous)
+    net = Timer._net
+    monkeypatch.setattr(Timer, "_net", lambda self, unsure: net(self, unsure) - 0.5)
 
     assert isinstance(stalled(0.3 + 1.2, {0.3: 0.3}), Answered)
     assert isinstance(after(5.1), Answered)

@@ -16,8 +16,9 @@ from fairplay.core.messages import Answered
 from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port, reason, written_place
-from fairplay.players.remote import DEFAULT, Closed, Line, Remote, Timer
+from fairplay.players.remote import DEFAULT, Closed, Line, Remote
 from fairplay.players.stream import Stream
+from fairplay.players.timer import Timer
 from fairplay.referee.closing import close_all_async, surely
 
 MOST_PENDING = 32  # connections that have not answered hello yet
@@ -99,8 +100,8 @@ class Door:
 
         hall = Hall(self._socket, self._line, remote, seats)
         try:
-            with suppress(TimeoutError):
-                await timer.within(hall.fill())
+            with suppress(TimeoutError), timer:
+                await hall.fill()
         except BaseException:  # we were interrupted
             await close_all_async(guest.remote for guest in hall.guests)
             raise

@@ -1,12 +1,11 @@
 """Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
 
-import asyncio
 import secrets
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b, sha256
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 
@@ -15,15 +14,12 @@ from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.players import wire
 from fairplay.players.limits import Budget, Limits
+from fairplay.players.timer import Timer
 from fairplay.players.wire import Malformed, Reply
 from fairplay.referee.local import NO_ACTION
 from fairplay.referee.referee import NOT_DUE
 
-T = TypeVar("T")
-
 DEFAULT = Limits()
-SLICE = 0.05  # seconds: the longest wait without a look at the clock
-TOLERANCE = 0.01  # seconds by which a wait may end late before it counts as a delay of ours
 MOST_RAW = 512  # bytes of a bad answer that are kept
 MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
 
@@ -122,20 +118,24 @@ class Remote:
         timer = Timer(limit, self._clock)
         received = b""
         try:
-            received = await timer.within(self._said_and_heard(text))
-            reply = wire.read_reply(received)
-            while isinstance(reply, Reply) and reply.nonce != nonce and self._is_old(reply.nonce):
-                self._stale += 1
-                if self._stale > MOST_STALE:
-                    return self._failed(Fault.FLOOD, "answered old questions again and again", timer, received)
-                received = await timer.within(self._line.receive())
+            with timer:
+                await self._line.send(text)
+                received = await self._line.receive()
                 reply = wire.read_reply(received)
+                while isinstance(reply, Reply) and reply.nonce != nonce and self._is_old(reply.nonce):
+                    self._stale += 1
+                    if self._stale > MOST_STALE:
+                        break
+                    received = await self._line.receive()
+                    reply = wire.read_reply(received)
         except TimeoutError:
             return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", timer)
         except Closed as closed:
             return self._failed(closed.fault, str(closed), timer)
         except TooMuch as much:
             return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", timer, much.text)
+        if self._stale > MOST_STALE:
+            return self._failed(Fault.FLOOD, "answered old questions again and again", timer, received)
         if isinstance(reply, Malformed):
             return self._failed(Fault.MALFORMED, f"not a reply: {reply.why}", timer, received)
         if reply.nonce != nonce:
@@ -146,18 +146,13 @@ class Remote:
         took = timer.taken
         return Answered(answer, took, partial(self._known, timer, took, received))
 
-    async def _said_and_heard(self, text: bytes) -> bytes:
-        """The line that comes after this one was sent."""
-        await self._line.send(text)
-        return await self._line.receive()
-
-    def _failed(self, fault: Fault, why: str, timer: "Timer", received: bytes = b"", detail: str = "") -> Failed:
+    def _failed(self, fault: Fault, why: str, timer: Timer, received: bytes = b"", detail: str = "") -> Failed:
         """What went wrong, with all that is known about it for the record."""
         took = timer.taken
         self._broken = Failed(fault, why, took, self._known(timer, took, received, detail))
         return self._broken
 
-    def _known(self, timer: "Timer", took: float, received: bytes, detail: str = "") -> str:
+    def _known(self, timer: Timer, took: float, received: bytes, detail: str = "") -> str:
         """What was received, the clocks, and what is known of the other end."""
         parts = [detail, described(received) if received else "", timer.described(took), self._line.evidence()]
         return "\n".join(part for part in parts if part)
@@ -174,45 +169,6 @@ class Remote:
         number, _, _ = nonce.partition("-")
         known = number.isascii() and number.isdigit() and int(number) < self._questions
         return known and nonce == self._nonce(int(number))
-
-
-class Timer:
-    """The time that a player has for one question, by one clock; whenever we were late ourselves, it gets more."""
-
-    def __init__(self, limit: float, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._limit = limit
-        self._asked = clock()
-        self._credit = 0.0
-
-    @property
-    def taken(self) -> float:
-        """How long it has been, without our own delays."""
-        return self._clock() - self._asked - self._credit
-
-    async def within(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work comes to, or TimeoutError. The wait is cut into slices: one that ends late was our delay."""
-        task = asyncio.ensure_future(work)
-        try:
-            while not task.done():
-                now = self._clock()
-                left = self._asked + self._limit + self._credit - now
-                if left <= 0:
-                    raise TimeoutError
-                slice_ = min(left, SLICE)
-                await asyncio.wait((task,), timeout=slice_)
-                late = self._clock() - now - slice_
-                if late > TOLERANCE:
-                    self._credit += late
-            return task.result()
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait((task,))
-
-    def described(self, took: float) -> str:
-        """The clocks, for the record."""
-        return f"limit {self._limit:.3f} s, taken {took:.3f} s, credited for delays of the host {self._credit:.3f} s"
 
 
 def described(received: bytes) -> str:

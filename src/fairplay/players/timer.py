@@ -1,0 +1,158 @@
+"""Measure how long a player takes, without the time in which we did not look.
+
+Whoever waits for a reply sets one alarm. Our own delays are measured once for everybody on an event loop: `Lag` has
+itself called every few milliseconds while somebody waits, and whatever such a call is late, the loop was busy with
+something else, or the machine was. That much is taken off everybody's time.
+
+It is a little less than what was lost, as a delay may begin before the next call is due. For who still thinks this does
+not matter, but an answer that lay there while we were busy would cost its player some milliseconds, turn after turn. So
+a reply that is read while the loop is late is charged up to the last moment when it was not.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+PERIOD = 0.003  # seconds between two looks at the clock
+TOLERANCE = 0.002  # seconds by which a call may come late before it counts; selectors round up to whole milliseconds
+LAST_LOOKS = 8  # turns of the loop in which a reply may still come to light when the time is up
+
+
+class Lag:
+    """How long an event loop was kept from its work, from the first wait on it."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._due: float | None = None  # when the next call ought to come; None: nobody waits
+        self._lost = 0.0  # seconds, up to the last call
+        self._late = False  # was the last call?
+        self._calm, self._lost_then = 0.0, 0.0  # when the last call came that was not late
+
+    def begin(self) -> None:
+        """Somebody waits from now on."""
+        self._waiting += 1
+        if self._due is None:
+            loop = asyncio.get_running_loop()
+            self._calm, self._lost_then, self._late = loop.time(), self._lost, False
+            self._call_again(loop, self._calm)
+
+    def end(self) -> None:
+        """Somebody waits no more."""
+        self._waiting -= 1
+
+    def lost(self) -> float:
+        """Seconds that were lost up to now; of two such figures the difference counts."""
+        return self._lost + self._overdue(asyncio.get_running_loop().time())
+
+    def unsure(self) -> float:
+        """Seconds not counted as lost, in which a reply that is read now may have lain there."""
+        now = asyncio.get_running_loop().time()
+        overdue = self._overdue(now)
+        if not overdue and not self._late:
+            return 0.0
+        return now - self._calm - (self._lost + overdue - self._lost_then)
+
+    def _overdue(self, now: float) -> float:
+        late = 0.0 if self._due is None else now - self._due
+        return late if late > TOLERANCE else 0.0
+
+    def _call(self) -> None:
+        """Note how late this comes."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        late = self._overdue(now)
+        self._lost += late
+        self._late = late > 0
+        if not self._late:
+            self._calm, self._lost_then = now, self._lost
+        if self._waiting:
+            self._call_again(loop, now)
+        else:
+            self._due = None
+
+    def _call_again(self, loop: asyncio.AbstractEventLoop, now: float) -> None:
+        self._due = now + PERIOD
+        loop.call_at(self._due, self._call)
+
+
+LAGS: "WeakKeyDictionary[asyncio.AbstractEventLoop, Lag]" = WeakKeyDictionary()
+
+
+def lag_here() -> Lag:
+    """The one of the running loop."""
+    loop = asyncio.get_running_loop()
+    found = LAGS.get(loop)
+    if found is None:
+        found = LAGS[loop] = Lag()
+    return found
+
+
+class Timer:
+    """The time that a player has for one question, in a `with` statement, which raises TimeoutError when it is up.
+
+    Like asyncio.timeout it cancels what is awaited there, and tells that from a cancellation by others.
+    """
+
+    def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit = limit
+        self._clock = clock
+        self._lag = lag_here()
+        self._asked = clock()
+        self._lost = self._lag.lost()
+        self._task: asyncio.Task[Any]
+        self._alarm: asyncio.Handle
+        self._cancelling = 0
+        self._is_up = False
+        self._taken: float | None = None  # once it is over
+        self._credit = 0.0
+
+    @property
+    def taken(self) -> float:
+        """How long it has been, or was, without our own delays."""
+        return self._net(self._lag.unsure()) if self._taken is None else self._taken
+
+    def described(self, took: float) -> str:
+        """The clocks, for the record."""
+        return f"limit {self._limit:.3f} s, taken {took:.3f} s, credited for delays of the host {self._credit:.3f} s"
+
+    def __enter__(self) -> Self:
+        if self._limit <= 0:
+            self._taken = 0.0
+            raise TimeoutError
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._lag.begin()
+        self._alarm = asyncio.get_running_loop().call_later(self._limit, self._look)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._alarm.cancel()
+        self._taken = self._net(0.0 if self._is_up else self._lag.unsure())
+        self._credit = max(0.0, self._clock() - self._asked - self._taken)
+        self._lag.end()
+        ours = self._is_up and self._task.uncancel() <= self._cancelling
+        del self._task, self._alarm  # an answer keeps its timer, and a task its answer
+        if ours and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def _net(self, unsure: float) -> float:
+        return max(0.0, self._clock() - self._asked - (self._lag.lost() - self._lost) - unsure)
+
+    def _look(self) -> None:
+        """See whether the time is really up, or only the alarm was: then it is set again."""
+        left = self._limit - self._net(0.0)
+        if left > 0:
+            self._alarm = asyncio.get_running_loop().call_later(left, self._look)
+        else:
+            self._look_again(LAST_LOOKS)
+
+    def _look_again(self, times: int) -> None:
+        if times:
+            self._alarm = asyncio.get_running_loop().call_soon(self._look_again, times - 1)
+        else:
+            self._is_up = True
+            self._task.cancel()

@@ -1,0 +1,370 @@
+"""Measure players while the host is late: nobody pays for our delays, and nobody gains more than was lost."""
+
+import asyncio
+import gc
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Answered, Failed, TakeTurn
+from fairplay.games.fish import Fish
+from fairplay.players import timer as timers
+from fairplay.players import wire
+from fairplay.players.limits import Limits
+from fairplay.players.remote import Remote
+from fairplay.players.stream import Stream
+from fairplay.players.timer import LAGS, PERIOD, Timer
+from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
+
+GAME = Fish(rows=4, columns=4)
+TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
+PLACES = answering({"type": "place", "at": [0, 0]})
+BUSY, FREE = 0.045, 0.005  # seconds of a loop that is stalled 45 ms out of every 50
+
+
+class Stalls:
+    """Keep a loop busy in pieces, with or without a pause between them, and count what was lost by it."""
+
+    def __init__(self, loop: Clockwork, busy: float, free: float) -> None:
+        self.lost = 0.0
+        self._loop = loop
+        self._busy = busy
+        self._free = free
+        self._next = loop.call_soon(self._stall)
+
+    def _stall(self) -> None:
+        self._loop.pass_time(self._busy)
+        self.lost += self._busy
+        call = self._loop.call_soon if not self._free else lambda stall: self._loop.call_later(self._free, stall)
+        self._next = call(self._stall)
+
+    def over(self) -> None:
+        self._next.cancel()
+
+
+def charged(answers: list[Answer]) -> float:
+    """What many answers cost together; none of them failed."""
+    assert all(isinstance(answer, Answered) for answer in answers), answers
+    return sum(answer.took for answer in answers)
+
+
+# Players that are quick.
+
+
+@pytest.mark.parametrize(("busy", "free"), [(BUSY, 0.0), (BUSY, FREE), (0.010, 0.0), (0.3, 0.001)])
+def test_an_instant_player_is_hardly_charged_on_a_loop_that_is_busy_in_pieces(busy: float, free: float) -> None:
+    async def turns(loop: Clockwork) -> list[Answer]:
+        line = Scripted(*[(0.0002, PLACES)] * 40)
+        remote = Remote(line, GAME, limits=Limits(bank=2.0), clock=loop.time)
+        stalls = Stalls(loop, busy, free)
+        answers = [await remote.ask(TURN) for _ in range(40)]
+        stalls.over()
+        return answers
+
+    assert charged(in_clockwork(turns)) < 0.050
+
+
+@contextmanager
+def bots(count: int) -> Iterator[list[socket.socket]]:
+    """The host's ends of lines to bots that answer at once, in a thread of their own."""
+    pairs = [socket.socketpair() for _ in range(count)]
+    answer = {"type": "place", "at": [0, 0]}
+
+    def talk() -> None:
+        with selectors.DefaultSelector() as waiting:
+            for _, theirs in pairs:
+                waiting.register(theirs, selectors.EVENT_READ)
+            while waiting.get_map():
+                for key, _ in waiting.select():
+                    line: Any = key.fileobj
+                    text = line.recv(65536)
+                    if text:
+                        line.sendall(wire.encode({"nonce": wire.decode_line(text).nonce, "answer": answer}) + b"\n")
+                    else:
+                        waiting.unregister(line)
+
+    thread = threading.Thread(target=talk, daemon=True)
+    thread.start()
+    yield [ours for ours, _ in pairs]
+    thread.join()
+    for _, theirs in pairs:
+        theirs.close()
+
+
+@pytest.mark.parametrize(("rooms", "turns", "free"), [(1, 40, 0.0), (40, 40, FREE)])
+def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms: int, turns: int, free: float) -> None:
+    async def busy() -> None:
+        while True:
+            time.sleep(BUSY)
+            await asyncio.sleep(free)
+
+    async def room(line: socket.socket) -> float:
+        remote = Remote(
+            Stream(*await asyncio.open_connection(sock=line, limit=wire.MOST_BYTES)), GAME, limits=Limits(bank=1.0)
+        )
+        try:
+            return charged([await remote.ask(TURN) for _ in range(turns)])
+        finally:
+            await remote.close(None)
+
+    async def all_rooms(lines: list[socket.socket]) -> list[float]:
+        others = asyncio.create_task(busy())
+        try:
+            return await asyncio.gather(*map(room, lines))
+        finally:
+            others.cancel()
+
+    with bots(rooms) as lines:
+        found = asyncio.run(all_rooms(lines))
+
+    assert max(found) < 0.050
+
+
+def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
+    async def turns(loop: Clockwork) -> list[Answer]:
+        remote = Remote(Scripted((0.0007, PLACES), (0.004, PLACES)), GAME, clock=loop.time)
+        return [await remote.ask(TURN), await remote.ask(TURN)]
+
+    assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
+
+
+# Players that are slow.
+
+
+@pytest.mark.parametrize(("busy", "free"), [(BUSY, 0.0), (BUSY, FREE), (0.3, 0.02), (0.004, 0.0)])
+@pytest.mark.parametrize("limit", [0.2, 1.0])
+def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: float, free: float, limit: float) -> None:
+    async def wait(loop: Clockwork) -> tuple[Answer, float, float]:
+        stalls = Stalls(loop, busy, free)
+        since = loop.now
+        answer = await Remote(Scripted(), GAME, limits=Limits(move=limit), clock=loop.time).ask(TURN)
+        stalls.over()
+        return answer, loop.now - since, stalls.lost
+
+    answer, waited, lost = in_clockwork(wait)
+
+    assert isinstance(answer, Failed) and answer.fault is Fault.TIMED_OUT
+    assert limit <= waited <= limit + lost + (timers.LAST_LOOKS + 1) * busy
+    assert answer.took == pytest.approx(limit, abs=0.06)
+
+
+def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
+    async def wait() -> tuple[Answer, float]:
+        async def busy() -> None:
+            while True:
+                time.sleep(0.02)
+                await asyncio.sleep(0.02)
+
+        ours, theirs = socket.socketpair()
+        others = asyncio.create_task(busy())
+        with theirs:
+            remote = Remote(Stream(*await asyncio.open_connection(sock=ours)), GAME, limits=Limits(move=0.2))
+            since = time.monotonic()
+            answer = await remote.ask(TURN)
+            waited = time.monotonic() - since
+            await remote.close(None)
+        others.cancel()
+        return answer, waited
+
+    answer, waited = asyncio.run(wait())
+
+    assert isinstance(answer, Failed) and answer.fault is Fault.TIMED_OUT
+    assert waited >= 0.2
+
+
+def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> None:
+    async def turn(loop: Clockwork) -> Answer:
+        loop.call_later(0.8, loop.pass_time, 0.5)
+        return await Remote(Scripted((0.9, PLACES)), GAME, clock=loop.time).ask(TURN)
+
+    answer = in_clockwork(turn)
+
+    assert isinstance(answer, Answered)
+    assert answer.took == pytest.approx(0.8, abs=2 * PERIOD)
+    assert answer.evidence is not None
+    assert "credited for delays of the host 0.50" in answer.evidence()
+
+
+def test_a_delay_counts_once_for_everybody_who_waits() -> None:
+    async def wait(loop: Clockwork) -> list[Answer]:
+        loop.call_later(0.3, loop.pass_time, 0.5)
+        remotes = [Remote(Scripted(), GAME, limits=Limits(move=1.0), clock=loop.time) for _ in range(20)]
+        answers: list[Answer] = await asyncio.gather(*(remote.ask(TURN) for remote in remotes))
+        assert loop.now == pytest.approx(1000.0 + 1.5, abs=2 * PERIOD)
+        return answers
+
+    for answer in in_clockwork(wait):
+        assert isinstance(answer, Failed)
+        assert "taken 1.000 s, credited for delays of the host 0.49" in answer.evidence.replace("0.500", "0.49")
+
+
+def test_a_delay_before_the_question_is_not_given_back() -> None:
+    async def wait(loop: Clockwork) -> Answer:
+        before = asyncio.ensure_future(Remote(Scripted((3.0, PLACES)), GAME, clock=loop.time).ask(TURN))
+        await asyncio.sleep(0.5)
+        loop.pass_time(1.0)  # somebody waits already, and the loop is late when the question is asked
+        since = loop.now
+        answer = await Remote(Scripted((0.7, PLACES)), GAME, limits=Limits(move=0.5), clock=loop.time).ask(TURN)
+        assert loop.now - since == pytest.approx(0.5, abs=0.001)
+        await before
+        return answer
+
+    answer = in_clockwork(wait)
+
+    assert isinstance(answer, Failed)
+    assert answer.evidence.startswith("limit 0.500 s, taken 0.500 s, credited for delays of the host 0.000 s")
+
+
+# What it costs.
+
+
+def rounds(seats: int) -> int:
+    """How often a loop looks while so many wait for five seconds."""
+
+    async def wait(loop: Clockwork) -> int:
+        looks = 0
+        select = loop._selector.select  # type: ignore[attr-defined]
+
+        def counted(timeout: float | None = None) -> Any:
+            nonlocal looks
+            looks += 1
+            return select(timeout)
+
+        loop._selector.select = counted  # type: ignore[attr-defined]
+        remotes = [Remote(Scripted(), GAME, clock=loop.time) for _ in range(seats)]
+        await asyncio.gather(*(remote.ask(TURN) for remote in remotes))
+        return looks
+
+    return in_clockwork(wait)
+
+
+def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
+    one, many = rounds(1), rounds(300)
+
+    assert one < 1.1 * 5.0 / PERIOD
+    assert many < one + 50
+
+
+def test_nothing_ticks_when_nobody_waits() -> None:
+    async def idle(loop: Clockwork) -> None:
+        await Remote(Scripted((1.0, PLACES)), GAME, clock=loop.time).ask(TURN)
+        await asyncio.sleep(0.1)
+        await asyncio.Event().wait()
+
+    with pytest.raises(AssertionError, match="everybody waits, and nothing will ever happen"):
+        in_clockwork(idle)
+
+
+def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
+    gc.collect()
+    before = len(LAGS)
+
+    for _ in range(5):
+        in_clockwork(lambda loop: Remote(Scripted((1.0, PLACES)), GAME, clock=loop.time).ask(TURN))
+    gc.collect()
+
+    assert len(LAGS) <= before
+
+
+# Cancellations: ours, and those of others.
+
+
+def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
+    async def work(loop: Clockwork) -> float:
+        with pytest.raises(TimeoutError), Timer(1.0, loop.time):
+            await asyncio.sleep(5)
+        task = asyncio.current_task()
+        assert task is not None and task.cancelling() == 0
+        await asyncio.sleep(1)
+        return loop.now
+
+    assert in_clockwork(work) == pytest.approx(1002.0, abs=0.01)
+
+
+def test_a_cancellation_by_others_stays_one() -> None:
+    async def wait(loop: Clockwork) -> None:
+        with Timer(1.0, loop.time):
+            await asyncio.sleep(5)
+
+    async def cancel(loop: Clockwork, after: float) -> None:
+        task = asyncio.ensure_future(wait(loop))
+        loop.call_later(after, task.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    in_clockwork(lambda loop: cancel(loop, 0.5))
+
+
+def test_a_cancellation_by_others_in_the_very_moment_when_the_time_is_up_stays_one() -> None:
+    async def wait(loop: Clockwork) -> None:
+        timer = Timer(1.0, loop.time)
+        loop.call_later(0.9, loop.call_at, loop.now + 1.0, also, timer)
+        with timer:
+            await asyncio.sleep(5)
+
+    def also(timer: Timer) -> None:
+        if timer._is_up:
+            timer._task.cancel()
+        else:
+            asyncio.get_running_loop().call_soon(also, timer)
+
+    async def cancel(loop: Clockwork) -> None:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.ensure_future(wait(loop))
+
+    in_clockwork(cancel)
+
+
+def test_an_outer_time_out_is_told_from_ours() -> None:
+    async def work(loop: Clockwork) -> list[str]:
+        said = []
+        for outer, inner in ((0.5, 1.0), (1.0, 0.5)):
+            try:
+                async with asyncio.timeout(outer):
+                    try:
+                        with Timer(inner, loop.time):
+                            await asyncio.sleep(5)
+                    except TimeoutError:
+                        said.append("ours")
+            except TimeoutError:
+                said.append("theirs")
+        return said
+
+    assert in_clockwork(work) == ["theirs", "ours"]
+
+
+def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail(there: asyncio.Event) -> None:
+        with Timer(5.0):
+            await there.wait()
+            raise ConnectionError
+
+    async def cancel() -> None:
+        there = asyncio.Event()
+        task = asyncio.create_task(fail(there))
+        await asyncio.sleep(0)
+        there.set()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises((asyncio.CancelledError, ConnectionError)):
+            await task
+
+    asyncio.run(cancel())
+    gc.collect()
+
+    assert caplog.text == ""
+
+
+def test_no_time_at_all_is_up_at_once() -> None:
+    async def ask(loop: Clockwork) -> None:
+        with pytest.raises(TimeoutError), Timer(0.0, loop.time):
+            raise AssertionError("nobody gets here")
+
+    in_clockwork(ask)
