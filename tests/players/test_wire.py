@@ -418,7 +418,7 @@ def failing() -> list[str]:
 
 
 def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "distinct", dict)
+    monkeypatch.setattr(wire, "no_duplicates", dict)
 
     assert set(failing()) == {"P5 twice"}
 
