@@ -3,13 +3,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test check bench reliability guards goldens tables lock clean
+.PHONY: help setup demo test check bench against reliability guards goldens tables lock clean
 
 help:
 	@echo "make demo      play and show a game of Fish; leaves a journal and a picture in demo/"
 	@echo "make test      run all tests"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
+	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
 	@echo "make goldens   write the golden playthroughs and the protocol's transcript and schema anew; review the difference"
@@ -50,6 +51,9 @@ check: setup
 bench: setup
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/distances.py
+
+against: setup
+	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)
 
 reliability: setup
 	@$(BIN)/python -m tests.reliability

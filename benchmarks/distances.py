@@ -61,10 +61,10 @@ class Figure(NamedTuple):
 
 
 Turn = Callable[[], Awaitable[object]]
-Benchmark = Callable[[], Awaitable[Figure]]
+Benchmark = Callable[[int], Awaitable[Figure]]  # of so many rounds
 
 
-async def process_turn(level: Level) -> Figure:
+async def process_turn(level: Level, rounds: int) -> Figure:
     """A program on this machine, through its pipes."""
     command = (sys.executable, "-I", "-S", "-c", BOT)
     program = await Program.start(command, sandbox=Sandbox(level))
@@ -73,26 +73,26 @@ async def process_turn(level: Level) -> Figure:
     remote = Remote(program, GAME)
     try:
         assert isinstance(await remote.hello(), Answered)
-        return await compared(asking(remote), bare_turn(bare.stdout, bare.stdin))
+        return await compared(asking(remote), bare_turn(bare.stdout, bare.stdin), rounds)
     finally:
         await remote.close(None)
         bare.stdin.close()
         await bare.wait()
 
 
-async def tcp_turn() -> Figure:
+async def tcp_turn(rounds: int) -> Figure:
     """A program at the other end of a connection."""
-    return await over_network(listen_tcp("0"), TCP_BOT)
+    return await over_network(listen_tcp("0"), TCP_BOT, rounds)
 
 
-async def websocket_turn() -> Figure:
+async def websocket_turn(rounds: int) -> Figure:
     """A program at the other end of a WebSocket; the bare code is over plain TCP."""
     from fairplay.players.websocket import listen_websocket
 
-    return await over_network(listen_websocket("0"), WEBSOCKET_BOT)
+    return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds)
 
 
-async def over_network(door: Door, bot: str) -> Figure:
+async def over_network(door: Door, bot: str, rounds: int) -> Figure:
     """A bot that comes in through a door, beside one on bare streams."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
@@ -102,7 +102,7 @@ async def over_network(door: Door, bot: str) -> Figure:
     (guest,) = await door.seat(GAME)
     reader, writer = await came
     try:
-        return await compared(asking(guest.remote), bare_turn(reader, writer))
+        return await compared(asking(guest.remote), bare_turn(reader, writer), rounds)
     finally:
         await guest.remote.close(None)
         writer.close()
@@ -132,10 +132,10 @@ def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Tur
     return turn
 
 
-async def compared(ours: Turn, bare: Turn) -> Figure:
+async def compared(ours: Turn, bare: Turn, rounds: int) -> Figure:
     """The best rounds of both, by turns, so that both have the same weather."""
     best = [float("inf"), float("inf")]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for place, turn in enumerate((ours, bare)):
             since = time.perf_counter()
             for _ in range(TURNS):
@@ -145,8 +145,8 @@ async def compared(ours: Turn, bare: Turn) -> Figure:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
-    "process.turn": lambda: process_turn(Level.NONE),
-    "process.turn.strict": lambda: process_turn(Level.STRICT),
+    "process.turn": lambda rounds: process_turn(Level.NONE, rounds),
+    "process.turn.strict": lambda rounds: process_turn(Level.STRICT, rounds),
     "tcp.turn": tcp_turn,
     "websocket.turn": websocket_turn,
 }
@@ -156,10 +156,18 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all if none is given")
+    parser.add_argument("--list", action="store_true", help="print only the names of those that this machine can run")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list; all if none is given")
     chosen = parser.parse_args()
-    names = chosen.names or [name for name in BENCHMARKS if "strict" not in name or not why_not_strict()]
-    figures = {name: asyncio.run(measured(BENCHMARKS[name])) for name in names}
+    known = [name for name in BENCHMARKS if "strict" not in name or not why_not_strict()]
+    if chosen.list:
+        print("\n".join(known))
+        return
+    unknown = [name for name in chosen.names if name not in known]
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(unknown)} here")
+    figures = {name: asyncio.run(measured(BENCHMARKS[name], chosen.rounds)) for name in chosen.names or known}
     if chosen.json:
         json.dump(
             {name: {**figure._asdict(), "ratio": figure.ours / figure.bare} for name, figure in figures.items()},
@@ -172,9 +180,9 @@ def main() -> None:
         print(f"{name:<24}{figure.ours * 1e6:>12.1f}{figure.bare * 1e6:>12.1f}{figure.ours / figure.bare:>8.2f}")
 
 
-async def measured(benchmark: Benchmark) -> Figure:
+async def measured(benchmark: Benchmark, rounds: int) -> Figure:
     """The figure of one benchmark."""
-    return await benchmark()
+    return await benchmark(rounds)
 
 
 if __name__ == "__main__":

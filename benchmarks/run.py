@@ -159,11 +159,31 @@ def answers(player: str, tiles: int) -> Benchmark:
     return run
 
 
-def measure(benchmarks: dict[str, Benchmark]) -> dict[str, dict[str, float]]:
-    """Microseconds per move and calls per move of each, the best of all rounds."""
-    best = dict.fromkeys(benchmarks, float("inf"))
-    for _ in range(ROUNDS):
-        for name, run in benchmarks.items():
+def benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
+    """How each benchmark is made ready, by its name."""
+    return {
+        "call": lambda: calls,
+        "fish.raw": lambda: raw(SMALL, 2),
+        "fish.raw.8x8": lambda: raw(LARGE, 2),
+        "fish.refereed": lambda: refereed(SMALL, "random", 2),
+        "fish.journalled": lambda: refereed(SMALL, "random", 2, Journal(journals)),
+        "fish.deal": lambda: deal(SMALL),
+        "tsuro.raw": lambda: raw(TSURO, 3),
+        "tsuro.refereed": lambda: refereed(TSURO, "random", 3),
+        "tsuro.second": lambda: refereed(TSURO, "second", 5),
+        "q.raw": lambda: housed(QGAME, "random", 2),
+        "q.refereed": lambda: refereed(QGAME, "dag", 2, matches=1),
+        "q.best.1000": lambda: answers("best", 1000),
+        "q.placement.50": lambda: one_placement(50),
+        "q.placement.1000": lambda: one_placement(1000),
+    }
+
+
+def measure(chosen: dict[str, Benchmark], rounds: int) -> dict[str, dict[str, float]]:
+    """Microseconds per move and calls per move of each, the best of all rounds; an empty call is always among them."""
+    best = dict.fromkeys({"call": calls, **chosen}, float("inf"))
+    for _ in range(rounds):
+        for name, run in {"call": calls, **chosen}.items():
             since = time.perf_counter()
             moves = run()
             best[name] = min(best[name], (time.perf_counter() - since) / moves * 1e6)
@@ -176,29 +196,23 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    as_json = parser.parse_args().json
+    parser.add_argument("--list", action="store_true", help="print only the names of all benchmarks")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list; all if none is given")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as directory:
-        figures = measure(
-            {
-                "call": calls,
-                "fish.raw": raw(SMALL, 2),
-                "fish.raw.8x8": raw(LARGE, 2),
-                "fish.refereed": refereed(SMALL, "random", 2),
-                "fish.journalled": refereed(SMALL, "random", 2, Journal(directory)),
-                "fish.deal": deal(SMALL),
-                "tsuro.raw": raw(TSURO, 3),
-                "tsuro.refereed": refereed(TSURO, "random", 3),
-                "tsuro.second": refereed(TSURO, "second", 5),
-                "q.raw": housed(QGAME, "random", 2),
-                "q.refereed": refereed(QGAME, "dag", 2, matches=1),
-                "q.best.1000": answers("best", 1000),
-                "q.placement.50": one_placement(50),
-                "q.placement.1000": one_placement(1000),
-            }
-        )
-    growth = figures["q.placement.1000"]["us"] / figures["q.placement.50"]["us"]
-    figures["q.growth"] = {"us": figures["q.placement.1000"]["us"], "calls": round(growth, 2)}  # a ratio, not calls
-    if as_json:
+        known = benchmarks(Path(directory))
+        if asked.list:
+            print("\n".join(known))
+            return
+        unknown = [name for name in asked.names if name not in known]
+        if unknown:
+            parser.error(f"there is no benchmark {', '.join(unknown)}")
+        figures = measure({name: known[name]() for name in asked.names or known}, asked.rounds)
+    if {"q.placement.1000", "q.placement.50"} <= figures.keys():
+        growth = figures["q.placement.1000"]["us"] / figures["q.placement.50"]["us"]
+        figures["q.growth"] = {"us": figures["q.placement.1000"]["us"], "calls": round(growth, 2)}  # a ratio, not calls
+    if asked.json:
         json.dump(figures, sys.stdout)
         print()
         return

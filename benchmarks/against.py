@@ -1,0 +1,171 @@
+"""Measure this tree against another commit, by turns, and show how many times as long each benchmark takes here.
+
+Each side runs its own benchmark files on its own sources, both with the same options. A file that cannot list its
+benchmarks is older than these options: then both sides run all of theirs, and what was not asked for is left out.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+HERE = Path(__file__).resolve().parent.parent
+FILES = ("run.py", "distances.py")
+PAIRS = 6
+ROUNDS = 10  # of each benchmark in one run: the best counts there, and the best run of all in the end
+DERIVED = ("q.growth",)  # no time, but a ratio of two
+
+Times = dict[str, float]  # of each benchmark, in microseconds
+
+
+class Unable(Exception):
+    """Why nothing can be measured."""
+
+
+class Ratio(NamedTuple):
+    """A benchmark here and there, in microseconds: the best runs, and what single pairs of runs made of it."""
+
+    here: float
+    there: float
+    lowest: float
+    highest: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long it takes here."""
+        return self.here / self.there
+
+
+@contextmanager
+def worktree(commit: str) -> Iterator[Path]:
+    """The files of another commit, in a place of their own that is taken away afterwards, whatever happens."""
+    with tempfile.TemporaryDirectory(prefix="against-") as directory:
+        tree = Path(directory) / "tree"
+        git = ("git", "-C", str(HERE), "-c", "core.hooksPath=/dev/null", "worktree")
+        try:
+            output_of([*git, "add", "--quiet", "--detach", str(tree), commit], f"{commit} cannot be checked out")
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], capture_output=True, check=False)
+
+
+def commit_called(revision: str) -> str:
+    """The whole name of a commit."""
+    command = ["git", "-C", str(HERE), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+    return output_of(command, f"there is no commit {revision!r}").strip()
+
+
+def output_of(command: Sequence[str], otherwise: str, tree: Path = HERE, pair: int = 0) -> str:
+    """What a command prints. Where it fails, that is said with the last thing that it complained of."""
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "PYTHONHASHSEED": str(pair)}  # equal orders of sets
+    done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unable(": ".join([otherwise, *done.stderr.strip().splitlines()[-1:]]))
+    return done.stdout
+
+
+def listed(tree: Path, file: str) -> list[str] | None:
+    """The benchmarks in a file, as it lists them itself; None: it cannot, as it is too old."""
+    try:
+        return output_of([sys.executable, str(tree / "benchmarks" / file), "--list"], "", tree).split()
+    except Unable:
+        return None
+
+
+def run(tree: Path, file: str, options: Sequence[str], pair: int) -> Times:
+    """What a benchmark file says of its tree; the barest code beside a turn is a benchmark of its own."""
+    command = [sys.executable, str(tree / "benchmarks" / file), "--json", *options]
+    times: Times = {}
+    for name, figure in json.loads(output_of(command, f"{tree}: {file} fails", tree, pair)).items():
+        if "us" in figure:
+            times[name] = figure["us"]
+        else:
+            times[name], times[f"{name}.bare"] = figure["ours"] * 1e6, figure["bare"] * 1e6
+    return {name: time for name, time in times.items() if name not in DERIVED}
+
+
+def pairs_of(other: Path, file: str, names: Sequence[str], pairs: int) -> list[tuple[Times, Times]]:
+    """Runs of one benchmark file here and there, in the order A B B A, so that no side is always the first."""
+    there = listed(other, file)
+    shared = [name for name in names if there is None or name in there]
+    if not shared or not (other / "benchmarks" / file).is_file():
+        return []
+    options = [] if there is None else ["--rounds", str(ROUNDS), *shared]
+    found = []
+    for pair in range(pairs):
+        sides = {tree: run(tree, file, options, pair) for tree in ((HERE, other) if pair % 2 == 0 else (other, HERE))}
+        found.append((sides[HERE], sides[other]))
+    return found
+
+
+def compared(pairs: Sequence[tuple[Times, Times]], names: Sequence[str]) -> dict[str, Ratio]:
+    """The ratios of what was asked for and both sides have; calls and bare code show how steady the machine is."""
+    ratios = {}
+    for name in pairs[0][0].keys() & pairs[0][1].keys() if pairs else ():
+        if name in names or name == "call" or name.removesuffix(".bare") in names:
+            here, there = [one[name] for one, _ in pairs], [other[name] for _, other in pairs]
+            single = [one / other for one, other in zip(here, there, strict=True)]
+            ratios[name] = Ratio(min(here), min(there), min(single), max(single))
+    return dict(sorted(ratios.items()))
+
+
+def measured(revision: str, names: Sequence[str], pairs: int) -> dict[str, Ratio]:
+    """The ratios of all benchmarks with these names, or of all that there are."""
+    known = {file: listed(HERE, file) or [] for file in FILES}
+    unknown = set(names) - {name for some in known.values() for name in some}
+    if unknown:
+        raise Unable(f"there is no benchmark {', '.join(sorted(unknown))}")
+    ratios: dict[str, Ratio] = {}
+    with worktree(commit_called(revision)) as other:
+        for tree in (HERE, other):
+            where = output_of([sys.executable, "-c", "import fairplay; print(fairplay.__file__)"], f"{tree}", tree)
+            if not Path(where.strip()).is_relative_to(tree):
+                raise Unable(f"{tree} would be measured on the sources in {where.strip()}")
+        for file, some in known.items():
+            wanted = [name for name in some if not names or name in names]
+            ratios |= compared(pairs_of(other, file, wanted, pairs), wanted)
+    for name in names:
+        if name not in ratios:
+            raise Unable(f"{revision} has no benchmark {name}")
+    return ratios
+
+
+def interrupted(*_: object) -> NoReturn:
+    """End as Ctrl-C does, so that the worktree is taken away."""
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Print the ratios as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description="Measure this tree against another commit.")
+    parser.add_argument("revision", metavar="REV", help="another commit, as git names it")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark; all if none is given")
+    parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help="how often both sides are run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    asked = parser.parse_args()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    try:
+        ratios = measured(asked.revision, asked.names, max(asked.pairs, 1))
+    except Unable as error:
+        print(f"against: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    if asked.json:
+        print(json.dumps({name: {**ratio._asdict(), "ratio": ratio.ratio} for name, ratio in ratios.items()}))
+        return
+    print(f"{'':<26}{'us here':>12}{'us there':>12}{'ratio':>8}   of single pairs")
+    for name, (here, there, lowest, highest) in ratios.items():
+        print(f"{name:<26}{here:>12.3f}{there:>12.3f}{here / there:>8.2f}   {lowest:.2f} to {highest:.2f}")
+
+
+if __name__ == "__main__":
+    main()
