@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -54,6 +55,23 @@ def script(*arguments: str, environment: Mapping[str, str] | None = None, **opti
     env = {**os.environ, **(environment or {})}
     done = subprocess.run([SCRIPT, *arguments], text=True, env=env, check=False, **streams)
     return Done(done.returncode, done.stdout or "", done.stderr or "")
+
+
+def in_foreground() -> None:
+    """In a new process: hear Ctrl-C, as those do whom a person starts, however these tests were started."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def in_background() -> None:
+    """In a new process: ignore Ctrl-C, as those do whom a script starts with &."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+INTERRUPTIONS = {  # how a process is started, and by which signal it is interrupted
+    "Ctrl-C": (in_foreground, signal.SIGINT),
+    "SIGTERM": (in_foreground, signal.SIGTERM),
+    "SIGTERM in the background": (in_background, signal.SIGTERM),
+}
 
 
 def in_process(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> str:

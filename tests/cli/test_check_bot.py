@@ -3,7 +3,6 @@
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from fairplay.cli.check_bot import check_bot
 from fairplay.cli.main import fairplay as verbs
 from fairplay.games import GAMES, title
 from fairplay.journal.appeal import clauses
-from tests.cli.command import GOOD, Done, fairplay, in_process, refusal
+from tests.cli.command import GOOD, INTERRUPTIONS, Done, fairplay, in_process, refusal
 from tests.players.programs import PYTHON, alive, holdings, soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -378,16 +377,18 @@ def test_what_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("moment", "sandbox", "number"), [("at hello", "auto", signal.SIGTERM), ("on a turn", "none", signal.SIGINT)]
+    ("moment", "sandbox", "how"),
+    [("at hello", "auto", "SIGTERM in the background"), ("on a turn", "none", "Ctrl-C")],
 )
-def test_an_interrupted_check_leaves_nobody_behind(
-    moment: str, sandbox: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, how: str, tmp_path: Path) -> None:
+    start, number = INTERRUPTIONS[how]
     on_turn, asked = moment == "on a turn", tmp_path / "asked"
     pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     body = f"def choose(view): open({str(asked)!r}, 'w').close(); {pause}" if on_turn else pause
     arguments = ["check-bot", "fish", program(tmp_path, body), "--limit", "60", "--sandbox", sandbox]
-    command = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stdout=PIPE, stderr=PIPE, text=True)
+    command = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments], stdout=PIPE, stderr=PIPE, text=True, preexec_fn=start
+    )
 
     while not (asked.exists() if on_turn else len(alive(str(tmp_path))) > 1):
         assert command.poll() is None

@@ -5,7 +5,7 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,17 @@ import pytest
 
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import SCRIPT, SMALL, fairplay, in_process, journal, refusal, script
+from tests.cli.command import (
+    INTERRUPTIONS,
+    SCRIPT,
+    SMALL,
+    fairplay,
+    in_foreground,
+    in_process,
+    journal,
+    refusal,
+    script,
+)
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
 
@@ -158,7 +168,7 @@ BEFORE_THE_FOURTH = 3 * 3 + 2  # facts, at a table of three
 
 @contextmanager
 def waiting(
-    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch
+    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch, start: Callable[[], None] = in_foreground
 ) -> Iterator[tuple[list[str], "subprocess.Popen[str]"]]:
     """A match that is being played: its third player thinks, here or in a program; in another match it would not."""
     player = in_process(WAITING, directory, monkeypatch)
@@ -171,6 +181,7 @@ def waiting(
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=start,
     ) as process:
         try:
             assert process.stdout is not None
@@ -186,11 +197,11 @@ everywhere = pytest.mark.parametrize("where", ["in the process", "in a program"]
 
 
 @everywhere
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("start", "kind"), INTERRUPTIONS.values(), ids=INTERRUPTIONS)
 def test_an_interrupted_match_says_how_to_go_on(
-    kind: signal.Signals, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start: Callable[[], None], kind: signal.Signals, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with waiting(tmp_path, where, monkeypatch) as (command, process):
+    with waiting(tmp_path, where, monkeypatch, start) as (command, process):
         process.send_signal(kind)
         _, err = process.communicate(timeout=30)
 

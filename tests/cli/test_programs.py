@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,10 +22,12 @@ from fairplay.players import sandbox
 from fairplay.players.limits import Limits, limits_from
 from tests.cli.command import (
     GOOD,
+    INTERRUPTIONS,
     SCRIPT,
     SMALL,
     Done,
     fairplay,
+    in_foreground,
     in_process,
     journal,
     refusal,
@@ -416,11 +418,14 @@ def take_turn(view):
 """
 
 
+KILLED = (in_foreground, signal.SIGKILL)
+
+
 @contextmanager
-def hosting(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def hosting(*arguments: str, start: Callable[[], None] = in_foreground) -> Iterator["subprocess.Popen[str]"]:
     """A match that is being played by a process of its own."""
-    command = [str(SCRIPT), "play", "fish", *arguments, *SMALL]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command, pipe = [str(SCRIPT), "play", "fish", *arguments, *SMALL], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=start) as process:
         try:
             yield process
         finally:
@@ -428,14 +433,16 @@ def hosting(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_match_leaves_no_process_behind(kind: signal.Signals, level: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("start", "kind"), [*INTERRUPTIONS.values(), KILLED], ids=[*INTERRUPTIONS, "SIGKILL"])
+def test_an_interrupted_match_leaves_no_process_behind(
+    start: Callable[[], None], kind: signal.Signals, level: str, tmp_path: Path
+) -> None:
     mark = str(tmp_path)
     thinks = written(tmp_path / "thinks.py", STARTS_OTHERS.format(mark=mark, pause="time.sleep(600)"))
     waits = written(tmp_path / "waits.py", STARTS_OTHERS.format(mark=mark, pause="pass"))
     options = ("--sandbox", level, "--limit", "600", "--events", "--journal", str(tmp_path / "games"))
 
-    with hosting(waits, thinks, "greedy", *options) as process:
+    with hosting(waits, thinks, "greedy", *options, start=start) as process:
         assert process.stdout is not None
         assert [json.loads(process.stdout.readline())["type"] for _ in range(2)] == ["started", "acted"]
         assert len(alive(mark)) >= 5  # the referee, both programs, and what they started
@@ -452,13 +459,15 @@ def test_an_interrupted_match_leaves_no_process_behind(kind: signal.Signals, lev
     assert len(read(path).facts) == 1
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nor_does_one_that_is_interrupted_before_everybody_is_there(kind: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("start", "kind"), [*INTERRUPTIONS.values(), KILLED], ids=[*INTERRUPTIONS, "SIGKILL"])
+def test_nor_does_one_that_is_interrupted_before_everybody_is_there(
+    start: Callable[[], None], kind: signal.Signals, tmp_path: Path
+) -> None:
     sleeper = f"{tmp_path}/sleeper"
     late = written(tmp_path / "late.py", STARTS_OTHERS.format(mark=sleeper, pause="pass") + "\ntime.sleep(600)")
     there = written(tmp_path / "there.py", GOOD)
 
-    with hosting(there, late, "--limit", "start=600") as process:
+    with hosting(there, late, "--limit", "start=600", start=start) as process:
         while not alive(sleeper):
             assert process.poll() is None
             time.sleep(0.01)

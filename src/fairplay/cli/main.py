@@ -1,6 +1,5 @@
 """Collect the verbs of the command, and turn errors into one line."""
 
-import signal
 import sys
 from typing import NoReturn
 
@@ -12,6 +11,7 @@ from fairplay.cli.debug import debug
 from fairplay.cli.doctor import doctor
 from fairplay.cli.draw import draw
 from fairplay.cli.games import games
+from fairplay.cli.interrupts import sigterm_interrupts
 from fairplay.cli.join import join
 from fairplay.cli.library import library
 from fairplay.cli.output import silence
@@ -67,10 +67,10 @@ for verb in (
 
 
 def main() -> None:
-    """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # as if it came from the keyboard
+    """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
     try:
-        sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
+        with sigterm_interrupts():
+            sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
     except click.ClickException as error:

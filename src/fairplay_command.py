@@ -1,0 +1,32 @@
+"""Start the command; Ctrl-C ends it with one line even while it is being loaded.
+
+This stands beside the package, as whatever stands inside is there only once most of the package is loaded.
+"""
+
+import os
+import signal
+from typing import NoReturn
+
+
+def main() -> None:
+    """Load the command, and run it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave)  # an exception might get lost in the middle of an import
+    from fairplay.cli.main import main as run
+
+    try:
+        signal.signal(signal.SIGINT, before)
+        run()
+    except KeyboardInterrupt:
+        leave()
+
+
+def leave(*_: object) -> NoReturn:
+    """End at once: nothing was begun, or all of it was ended."""
+    os.write(2, b"fairplay: interrupted\n")
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Interrupt the command at odd moments: while it is loaded, in the background, while it waits for somebody."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli.interrupts import sigterm_interrupts
+from tests.cli.command import INTERRUPTIONS, SCRIPT, in_background, in_foreground
+
+STARTED = {"the script": [str(SCRIPT)], "python -m": [sys.executable, "-m", "fairplay_command"]}
+every_interruption = pytest.mark.parametrize(("start", "kind"), INTERRUPTIONS.values(), ids=INTERRUPTIONS)
+
+
+def ignored(process: int) -> set[signal.Signals]:
+    """What a process ignores, as the kernel has it."""
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    (mask,) = [int(line.split()[1], 16) for line in status if line.startswith("SigIgn:")]
+    return {number for number in signal.Signals if mask >> (number - 1) & 1}
+
+
+@pytest.mark.parametrize("module", ["msgspec", "click"])
+@pytest.mark.parametrize("command", STARTED.values(), ids=STARTED)
+def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(command: list[str], module: str, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    os.mkfifo(there)
+    (tmp_path / f"{module}.py").write_text(f"import time\nopen({str(there)!r}, 'w').close()\ntime.sleep(60)\n")
+
+    with subprocess.Popen(
+        [*command, "games"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        preexec_fn=in_foreground,
+    ) as process:
+        there.read_text()  # which waits until the module is being loaded
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out, err) == (130, "", "fairplay: interrupted\n")
+
+
+@every_interruption
+def test_whoever_waits_for_a_guest_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
+    command = [str(SCRIPT), "play", "fish", "greedy", "tcp:0"]
+
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=start
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("fairplay: waiting for 1 at tcp://")
+        assert (signal.SIGINT in ignored(process.pid)) == (start is in_background)
+        process.send_signal(kind)
+        out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out, err) == (130, "", "\nfairplay: interrupted\n")
+
+
+@every_interruption
+def test_so_can_whoever_waits_for_a_host(start: Callable[[], None], kind: signal.Signals) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as host:
+        place = f"127.0.0.1:{host.getsockname()[1]}"
+        with subprocess.Popen(
+            [SCRIPT, "join", place, "greedy"], stderr=subprocess.PIPE, text=True, preexec_fn=start
+        ) as process:
+            line, _ = host.accept()
+            assert process.stderr is not None
+            assert process.stderr.readline() == f"fairplay: connected to {place}\n"
+            process.send_signal(kind)
+            _, err = process.communicate(timeout=30)
+        line.close()
+
+    assert (process.returncode, err) == (130, "\nfairplay: interrupted\n")
+
+
+def test_who_is_told_to_ignore_sigterm_does(tmp_path: Path) -> None:
+    def stubborn() -> None:
+        in_background()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    with subprocess.Popen(
+        [SCRIPT, "play", "fish", "greedy", "tcp:0"], stderr=subprocess.PIPE, text=True, preexec_fn=stubborn
+    ) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        known = ignored(process.pid)
+        process.kill()
+
+    assert {signal.SIGINT, signal.SIGTERM} <= known
+
+
+def test_afterwards_sigterm_is_what_it_was() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    with sigterm_interrupts():
+        assert signal.getsignal(signal.SIGTERM) is not before
+
+    assert signal.getsignal(signal.SIGTERM) is before
