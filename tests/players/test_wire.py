@@ -355,6 +355,7 @@ def test_nor_does_whether_it_is_a_reply_at_all() -> None:
     assert low[1] == high[1]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("head", [b"[" * 33, reply(b"[" * 40 + b'"')[:-1]], ids=["brackets", "a reply"])
 def test_brackets_and_escaped_quotes_are_read_in_no_time(head: bytes) -> None:
     line = head + b'\\"' * 4000
