@@ -72,8 +72,8 @@ def written(path: Path, source: str, mode: int = 0o755) -> str:
 
 
 def outcome(*arguments: str) -> list[str]:
-    """How a match came out in which greedy sits first."""
-    done = fairplay("play", "fish", "ann=greedy", *arguments, *SMALL, "--quiet")
+    """How a match came out in which greedy sits first; with this deal, better than any other player here."""
+    done = fairplay("play", "fish", "ann=greedy", *arguments, *SMALL, "--seed", "1", "--quiet")
     assert (done.code, done.err) == (0, ""), done
     return without_scores(done.out)
 
