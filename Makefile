@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 help:
 	@echo "make demo      play and show a game of Fish; leaves a journal and a picture in demo/"
-	@echo "make test      run all tests"
+	@echo "make test      run all tests, on two cores; says which take longest"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
@@ -39,7 +39,7 @@ demo: setup
 	@$(BIN)/fairplay draw demo/*.jsonl -o demo/board.svg
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --durations 10
 
 check: setup
 	@$(BIN)/ruff check .

@@ -360,6 +360,7 @@ def test_lines_come_whole_however_they_are_sent() -> None:
     assert heard(Script(b"a\nb", b"c\n\n", b"d", b"e\nno end", pause=0.01)) == [b"a", b"bc", b"", b"de"]
 
 
+@pytest.mark.alone
 def test_a_host_that_drips_is_given_up_as_if_it_were_silent() -> None:
     since = time.monotonic()
 

@@ -216,6 +216,7 @@ def test_whoever_takes_too_long_is_out(tmp_path: Path) -> None:
     assert soon(lambda: not alive(bot))
 
 
+@pytest.mark.alone
 def test_the_first_turn_may_have_a_limit_of_its_own(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot.py", SLOW_TWICE)
 

@@ -566,6 +566,7 @@ def test_a_cheat_is_told_which_rule_it_broke() -> None:
     assert goodbye["clause"] == ejection(played).clause == "3.2"
 
 
+@pytest.mark.alone
 def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
     async def host() -> float:
         failures: list[Any] = []
@@ -580,6 +581,7 @@ def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
     assert run(host()) == pytest.approx(SHORT.move, abs=0.3)
 
 
+@pytest.mark.alone
 def test_whoever_never_reads_is_given_up_in_time() -> None:
     lines: list[Line] = []
 
@@ -733,6 +735,7 @@ def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Aw
     assert waited < 2.0
 
 
+@pytest.mark.alone
 def test_an_honest_player_comes_in_through_a_crowd_of_strangers() -> None:
     played, waited = run(after_strangers([connects_and_is_silent] * 400))
 
@@ -766,6 +769,7 @@ def test_so_many_and_no_more_strangers_are_let_in() -> None:
     assert len(lines) == MOST_PENDING + 3
 
 
+@pytest.mark.alone
 def test_who_only_connects_is_cut_when_the_time_for_hello_is_over() -> None:
     async def host() -> float:
         with listen_tcp("0") as door:
@@ -783,6 +787,7 @@ def test_who_only_connects_is_cut_when_the_time_for_hello_is_over() -> None:
     assert run(host()) == pytest.approx(0.2, abs=0.4)
 
 
+@pytest.mark.alone
 def test_the_limit_that_hello_names_is_the_one_that_holds() -> None:
     async def host() -> tuple[float, float]:
         with listen_tcp("0") as door:

@@ -498,6 +498,7 @@ def test_who_closes_is_answered_with_a_close() -> None:
     assert last == Frame(Opcode.CLOSE, struct.pack("!H", 1000) + b"so long")
 
 
+@pytest.mark.alone
 def test_whoever_never_reads_is_given_up_in_time() -> None:
     lines: list[Line] = []
 

@@ -1,0 +1,27 @@
+"""Say at the end which parts of the tests took longest; asked for with --durations, as the slowest tests are."""
+
+from collections import defaultdict
+from pathlib import PurePath
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("durations"):
+        config.pluginmanager.register(Parts())
+
+
+class Parts:
+    """Adds up the seconds of every directory of tests, over all workers."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        path = PurePath(report.nodeid.partition("::")[0])
+        self.seconds["/".join(path.parts[:2])] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("seconds by part, over all workers")
+        for part, seconds in sorted(self.seconds.items(), key=lambda entry: -entry[1]):
+            terminalreporter.write_line(f"{seconds:6.1f}  {part}")

@@ -1,0 +1,41 @@
+"""Run tests with two workers, and find that those which want to be alone are, and the others are not."""
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.running import overlapping
+
+ROOT = Path(__file__).parents[2]
+
+
+class Span(NamedTuple):
+    """From when to when a test lasted."""
+
+    name: str
+    since: float
+    until: float
+
+
+@pytest.mark.alone
+def test_who_wants_to_be_alone_is_and_the_others_are_not(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", "-p", "no:cacheprovider"]
+
+    subprocess.run(
+        [*command, str(overlapping.__file__)], cwd=ROOT, env={**os.environ, overlapping.NOTES: str(notes)}, check=True
+    )
+
+    words = [line.split() for line in notes.read_text().splitlines()]
+    spans = [Span(name, float(since), float(until)) for name, since, until in words]
+    overlaps = [
+        {one.name, other.name} for one, other in combinations(spans, 2) if max(one[1], other[1]) < min(one[2], other[2])
+    ]
+    assert len(spans) == 36
+    assert overlaps
+    assert not any("test_alone" in names for names in overlaps)
