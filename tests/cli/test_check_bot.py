@@ -17,7 +17,7 @@ from fairplay.cli.main import fairplay as verbs
 from fairplay.games import GAMES, title
 from fairplay.journal.appeal import clauses
 from tests.cli.command import GOOD, INTERRUPTIONS, Done, fairplay, in_process, refusal
-from tests.players.programs import PYTHON, alive, holdings, soon
+from tests.players.programs import PYTHON, alive, gained, holdings, nothing_left, soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAIN = (EXAMPLES / "bots" / "fish_plain.py").read_text().partition("\nif __name__")[0]
@@ -112,7 +112,7 @@ def test_the_example_bots_are_ready(game: str, bot: str) -> None:
         r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts ", made[-2]
     )
     assert re.match(r"ok   end: it ended by itself within [\d.]+ m?s, ", made[-1])
-    assert holdings() == before
+    assert nothing_left(before), gained(before)
 
 
 @pytest.mark.parametrize(("game", "player"), HOUSE)
@@ -250,6 +250,7 @@ def test_who_never_answers_hello_is_reminded_to_flush(tmp_path: Path) -> None:
     assert "advice    a reply ends with a newline and is flushed" in told
 
 
+@pytest.mark.alone
 def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None:
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "60")), "--limit", "1")
 
@@ -312,6 +313,7 @@ def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, mo
     assert done.out.count("this was told above\n") == 7
 
 
+@pytest.mark.alone
 def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
     before = holdings()
 
@@ -320,7 +322,7 @@ def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
     assert re.search(r"^warn time: .*\n +advice +more than 50 % is too close", done.out, re.MULTILINE)
     assert re.search(r"^warn end: it was killed, for it still ran 1 s after .*\n +advice ", done.out, re.MULTILINE)
-    assert holdings() == before
+    assert nothing_left(before), gained(before)
     assert soon(lambda: not alive(str(tmp_path)))
 
 

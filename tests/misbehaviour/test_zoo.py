@@ -21,7 +21,7 @@ from fairplay.players.sandbox import MEGABYTE, Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from tests.misbehaviour.zoo import OUT, ZOO, Beast
-from tests.players.programs import Beside, Namespaces, holdings, needs_strict, script, soon
+from tests.players.programs import Beside, Namespaces, gained, holdings, needs_strict, nothing_left, script, soon
 from tests.toy import Toy
 
 LONG = Limits(move=30, start_up=30, goodbye=0.05)  # whoever is to crash has time for it, on a busy machine too
@@ -160,7 +160,7 @@ def test_a_beast_is_ejected_and_leaves_no_trace(beast: Beast, outside: Outside) 
 
     assert soon(lambda: not spaces.survivors()), "somebody survived"
     spaces.let_go()
-    assert soon(lambda: holdings() == before), f"{holdings()} is held, and before it was {before}"
+    assert nothing_left(before), gained(before)
     assert seen.failure is not None
     assert seen.failure.fault is beast.fault, seen.failure
     assert f"exit code {OUT}" not in seen.failure.why, seen.failure.evidence

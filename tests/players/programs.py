@@ -87,12 +87,30 @@ class Holdings(NamedTuple):
 
     files: int
     children: int
-    threads: int
+    threads: frozenset[threading.Thread]
+
+
+NOTHING = Holdings(0, 0, frozenset())
+LINGERS = "fairplay-sync"  # the thread that syncs journals, which has tests of its own
 
 
 def holdings() -> Holdings:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
-    return Holdings(len(list(Path("/proc/self/fd").iterdir())), sum(map(len, children)), threading.active_count())
+    threads = frozenset(thread for thread in threading.enumerate() if thread.name != LINGERS)
+    return Holdings(len(list(Path("/proc/self/fd").iterdir())), sum(map(len, children)), threads)
+
+
+def gained(before: Holdings) -> Holdings:
+    """What this process has and did not have before; what others left, and has ended since, does not count."""
+    now = holdings()
+    return Holdings(
+        max(0, now.files - before.files), max(0, now.children - before.children), now.threads - before.threads
+    )
+
+
+def nothing_left(before: Holdings) -> bool:
+    """Is all that came since then gone, or is it soon?"""
+    return soon(lambda: gained(before) == NOTHING)
 
 
 def soon(is_so: Callable[[], bool]) -> bool:

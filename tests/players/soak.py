@@ -8,16 +8,15 @@ import gc
 import os
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from fairplay import Fault, Referee
 from fairplay.games import game_with, title
 from fairplay.players.limits import Limits
 from fairplay.players.table import Command, Invitation, Location, Near, Table
 from fairplay.referee.host import dealt
+from tests.players.programs import gained, holdings, nothing_left
 
 SEED = bytes(range(32))
 RULES = game_with("fish", {"rows": 4, "columns": 4})
@@ -25,21 +24,6 @@ LIMITS = Limits(move=30.0, start_up=30.0)
 AT_ONCE = 8
 ENDS = {"exit": "exit 3", "kill": "kill -9 $$", "linger": "sleep 60 & exit 1", "junk": "echo junk; sleep 60"}
 FAULTS = [Fault.CRASHED, Fault.CRASHED, Fault.CRASHED, Fault.MALFORMED]
-
-
-class LeftBehind(NamedTuple):
-    """What this process holds on to."""
-
-    files: int
-    threads: int
-    children: int
-
-
-def left_behind() -> LeftBehind:
-    """Count it."""
-    gc.collect()
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return LeftBehind(len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), len(children))
 
 
 def memory() -> int:
@@ -62,6 +46,7 @@ def soak(matches: int, directory: Path) -> None:
 
     for number in range(0, matches, AT_ONCE):
         asyncio.run(some(number))
+    gc.collect()
 
 
 async def one(number: int, commands: list[Command]) -> None:
@@ -80,14 +65,15 @@ async def one(number: int, commands: list[Command]) -> None:
 
 
 def main(matches: int) -> None:
-    """Print what is left behind before and after."""
+    """Print what is left behind."""
     with tempfile.TemporaryDirectory() as directory:
         soak(5 * AT_ONCE, Path(directory))
-        before, base, since = left_behind(), memory(), time.perf_counter()
+        before, base, since = holdings(), memory(), time.perf_counter()
         soak(matches, Path(directory))
         print(f"{matches} matches with ejections in {time.perf_counter() - since:.0f} s")
-    print(f"before {before}, {base >> 10} kB\nafter  {left_behind()}, {memory() >> 10} kB")
-    sys.exit(left_behind() != before)
+    gone = nothing_left(before)
+    print(f"left behind: {gained(before)}, {memory() - base >> 10} kB")
+    sys.exit(not gone)
 
 
 if __name__ == "__main__":

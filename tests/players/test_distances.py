@@ -19,7 +19,8 @@ from fairplay.players.limits import Limits
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
 from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 from fairplay.referee.host import dealt
-from tests.players.soak import left_behind, soak
+from tests.players.programs import gained, holdings, nothing_left
+from tests.players.soak import soak
 
 PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
 SEED = bytes(range(32))
@@ -190,8 +191,8 @@ def test_a_port_that_is_taken_is_refused_and_the_others_are_free_again() -> None
 
 def test_many_matches_with_ejections_leave_nothing_behind(tmp_path: Path) -> None:
     soak(40, tmp_path)
-    before = left_behind()
+    before = holdings()
 
     soak(80, tmp_path)
 
-    assert left_behind() == before
+    assert nothing_left(before), gained(before)

@@ -25,13 +25,17 @@ from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from tests.players.programs import (
+    NOTHING,
     PYTHON,
     Beside,
+    Holdings,
     Namespaces,
     alive,
     every_level,
+    gained,
     holdings,
     needs_strict,
+    nothing_left,
     script,
     soon,
 )
@@ -50,7 +54,7 @@ def ran(work: Coroutine[Any, Any, Any]) -> Any:
     try:
         return asyncio.run(work)
     finally:
-        assert soon(lambda: holdings() == before), f"{holdings()} is held, and before it was {before}"
+        assert nothing_left(before), gained(before)
 
 
 async def talk(command: list[str], box: Sandbox, *messages: Any, limits: Limits = PATIENT) -> list[Any]:
@@ -171,6 +175,7 @@ def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.Monke
         ran(Program.start(["true"], sandbox=PLAIN))
 
 
+@pytest.mark.alone
 @every_level
 def test_a_program_that_never_reads_holds_nobody_up(sandbox: Sandbox) -> None:
     async def stuffed() -> float:
@@ -186,6 +191,7 @@ def test_a_program_that_never_reads_holds_nobody_up(sandbox: Sandbox) -> None:
     assert ran(stuffed()) < 1.5
 
 
+@pytest.mark.alone
 @every_level
 def test_a_drip_ends_at_the_deadline_of_the_whole_message(sandbox: Sandbox, tmp_path: Path) -> None:
     drip = "def turn(view):\n    while True:\n        os.write(1, b' ')\n        time.sleep(0.02)"
@@ -335,19 +341,22 @@ def test_two_hundred_crashes_leave_nothing(any_way: Sandbox) -> None:
         assert isinstance(answer, Failed) and answer.why == "the program ended with exit code 3"
         assert [(ejected.seat, ejected.fault) for ejected in match.result.ejected] == [(0, Fault.CRASHED)]
 
-    async def crashes(rounds: int) -> tuple[Any, int]:
+    async def crashes(rounds: int) -> tuple[int, int]:
         for _ in range(rounds // 4):
             await asyncio.gather(*(crash() for _ in range(4)))
         gc.collect()
         await asyncio.to_thread(soon, lambda: holdings().children == 0)
-        return (holdings(), len(asyncio.all_tasks())), resident()
+        return len(asyncio.all_tasks()), resident()
 
-    async def all_rounds() -> tuple[tuple[Any, int], tuple[Any, int]]:
-        return await crashes(8), await crashes(rounds)
+    async def all_rounds() -> tuple[Holdings, tuple[int, int], tuple[int, int]]:
+        few, base = await crashes(8), holdings()
+        many = await crashes(rounds)
+        return gained(base), few, many
 
-    (base, memory), (after, memory_after) = ran(all_rounds())
+    more, (tasks, memory), (tasks_after, memory_after) = ran(all_rounds())
 
-    assert after == base
+    assert more == NOTHING
+    assert tasks_after == tasks
     assert memory_after - memory < 4_000_000
 
 
