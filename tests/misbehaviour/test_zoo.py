@@ -21,7 +21,8 @@ from fairplay.players.sandbox import MEGABYTE, Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from tests.misbehaviour.zoo import OUT, ZOO, Beast
-from tests.players.programs import Beside, Namespaces, gained, holdings, needs_strict, nothing_left, script, soon
+from tests.players.machine import needs_strict
+from tests.players.programs import Beside, Namespaces, gained, holdings, nothing_left, script, soon
 from tests.toy import Toy
 
 LONG = Limits(move=30, start_up=30, goodbye=0.05)  # whoever is to crash has time for it, on a busy machine too

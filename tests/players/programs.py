@@ -15,14 +15,14 @@ from fairplay.core.events import Ejected
 from fairplay.core.messages import Answer, Message
 from fairplay.players.process import Program
 from fairplay.players.process_tree import descendants
-from fairplay.players.sandbox import Level, Sandbox, why_not_strict
+from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.local import Local
+from tests.players.machine import needs_strict
 from tests.toy import Play, Toy, View
 
 GONE_WITHIN = 1.0  # seconds
 PYTHON = (sys.executable, "-I", "-S")  # which starts quickly
 
-needs_strict = pytest.mark.skipif(bool(why_not_strict()), reason=why_not_strict() or "-")
 every_level = pytest.mark.parametrize(
     "sandbox",
     [

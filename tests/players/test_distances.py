@@ -16,9 +16,10 @@ from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.limits import Limits
-from fairplay.players.sandbox import Level, Sandbox, why_not_strict
+from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 from fairplay.referee.host import dealt
+from tests.players.machine import CAN_BE_STRICT
 from tests.players.programs import gained, holdings, nothing_left
 from tests.players.soak import soak
 
@@ -108,7 +109,7 @@ def played(game: str, distance: str, bot: Path, directory: Path) -> tuple[list[b
 @pytest.mark.parametrize("game", GAMES)
 def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_path: Path) -> None:
     distances = ["here", "program", "tcp", "ws"]
-    if not why_not_strict():
+    if CAN_BE_STRICT:
         distances.append("strict program")
 
     facts = {distance: played(game, distance, bot, tmp_path)[0] for distance in distances}

@@ -24,6 +24,7 @@ from fairplay.players.remote import Closed, Remote, TooMuch
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
+from tests.players.machine import needs_strict
 from tests.players.programs import (
     NOTHING,
     PYTHON,
@@ -34,7 +35,6 @@ from tests.players.programs import (
     every_level,
     gained,
     holdings,
-    needs_strict,
     nothing_left,
     script,
     soon,
@@ -252,12 +252,13 @@ def start():
 """
 
 
-@pytest.fixture(params=["strict", "none", "without namespaces"])
+WAYS = [pytest.param("strict", marks=needs_strict), "none", "without namespaces"]
+
+
+@pytest.fixture(params=WAYS)
 def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """Every way to run a program: also where the system has no namespaces."""
     if request.param == "strict":
-        if why := sandbox.why_not_strict():
-            pytest.skip(why)
         return Sandbox(Level.STRICT)
     if request.param == "without namespaces":
         monkeypatch.setattr(sandbox, "why_no_namespace", lambda: "they are forbidden")
@@ -388,10 +389,8 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("way", ["strict", "none", "without namespaces"])
+@pytest.mark.parametrize("way", WAYS)
 def test_when_the_referee_is_killed_its_programs_die(way: str) -> None:
-    if way == "strict" and (why := sandbox.why_not_strict()):
-        pytest.skip(why)
     mark, level = f"killed-{os.getpid()}-{way.replace(' ', '-')}", "strict" if way == "strict" else "none"
     forbidden = "forbidden" if way == "without namespaces" else ""
     command = [sys.executable, "-c", REFEREE, level, mark, forbidden]

@@ -16,7 +16,8 @@ from fairplay.cli.doctor import doctor
 from fairplay.core.errors import BadRequest
 from fairplay.players import bubblewrap, process_tree, sandbox
 from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
-from tests.players.programs import PYTHON, every_level, needs_strict
+from tests.players.machine import needs_strict
+from tests.players.programs import PYTHON, every_level
 
 STRICT = Sandbox(Level.STRICT)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs are strangers")
@@ -243,6 +244,14 @@ def test_it_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_strict
+def test_its_hashes_are_the_same_every_time() -> None:
+    first, second = (run([sys.executable, "-c", "print(hash('fairplay'))"]) for _ in range(2))
+
+    assert first == second
+    assert first.code == 0
+
+
+@needs_strict
 def test_it_is_nobody() -> None:
     uid, hostname, session, listed = seen("[os.getuid(), os.uname().nodename, os.getsid(0), os.path.exists('/home')]")
 
@@ -292,10 +301,11 @@ def test_a_file_that_is_closed_to_strangers_is_refused(tmp_path: Path) -> None:
 def test_limits_hold(sandbox: Sandbox) -> None:
     box = msgspec.structs.replace(sandbox, memory=200 * MEGABYTE, cpu=77, open_files=33, file_size=12345)
 
-    names = ("RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE")
+    names = ("RLIMIT_DATA", "RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE")
     found = seen(f"[resource.getrlimit(getattr(resource, name)) for name in {names}]", box)
 
-    assert found == [[most, most] for most in (200 * MEGABYTE, 77, 33, 12345, 0)]
+    addresses = (200 + 4096) * MEGABYTE  # for what is reserved and never touched
+    assert found == [[most, most] for most in (200 * MEGABYTE, addresses, 77, 33, 12345, 0)]
 
 
 @every_level
@@ -339,10 +349,9 @@ def test_everything_can_be_enforced_here() -> None:
     assert {measure.name for measure in what_can_be_enforced() if not measure.why_not} == set(MEASURES)
 
 
+@needs_strict
 def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
-    if process_tree.why_no_namespace():
-        pytest.skip(process_tree.why_no_namespace())
     monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, box: [program, *arguments])
     monkeypatch.setattr(sandbox, "TOOLS", {})
     monkeypatch.setattr(sandbox, "output_of", pretending_bubblewrap)
@@ -353,6 +362,30 @@ def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
     assert why == ""
     assert set(held) == set(MEASURES)
     assert not any(held.values())
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("word", "instead", "measure"),
+    [
+        ("--unshare-net", "--new-session", "network"),
+        ("--unshare-ipc", "--new-session", "processes"),
+        ("-i", "--", "environment"),
+        ("1000", "999", "memory"),
+    ],
+)
+def test_a_sandbox_that_got_weaker_is_not_strict(
+    word: str, instead: str, measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meter turns red, and so do the tests: they are skipped for what this machine lacks, not for what we do."""
+    strictly = sandbox.strictly
+    monkeypatch.setattr(sandbox, "strictly", lambda *given: [instead if w == word else w for w in strictly(*given)])
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    held, why = sandbox.tried()
+
+    assert why == ""
+    assert {name for name, holds in held.items() if not holds} == {measure}
 
 
 def pretending_bubblewrap(command: Sequence[str]) -> tuple[str, str]:
