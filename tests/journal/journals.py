@@ -10,6 +10,7 @@ from fairplay import Ended, Event, Journal, Match, Moment, Observer, Referee, St
 from fairplay.core.chance import derive
 from fairplay.games import title
 from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.journal.record import MatchRecord
 from fairplay.players.address import open_player
 
 AnyMatch = Match[Any, Any, Any]
@@ -98,17 +99,37 @@ def house(*addresses: str) -> list[Any]:
     return [open_player(address, shelf, derive(SEED, f"seat {seat}")) for seat, address in enumerate(addresses)]
 
 
+class Beginning:
+    """Begins records in a journal, and keeps the last one at hand, also if its match did not end."""
+
+    def __init__(self, journal: Journal, **options: Any) -> None:
+        self.record: MatchRecord
+        self._journal = journal
+        self._options = options
+
+    def __call__(self, match: AnyMatch) -> MatchRecord:
+        self.record = self._journal.begin(match, **self._options)
+        return self.record
+
+    @property
+    def path(self) -> Path:
+        return self.record.path
+
+
 def record(
-    directory: Path, players: Sequence[Any], *observers: Observer, journal: Journal | None = None
+    directory: Path,
+    players: Sequence[Any],
+    *observers: Observer,
+    journal: Journal | None = None,
+    begin: Beginning | None = None,
 ) -> tuple[Path, AnyMatch]:
     """Play a match and write it down; where, and how it ended."""
     referee = Referee()
     for observer in observers:
         referee.subscribe(observer)
-    journal = journal or Journal(directory)
-    match = referee.run(GAME, players, seed=SEED, record=journal)
-    assert journal.path is not None
-    return journal.path, match
+    begin = begin or Beginning(journal or Journal(directory))
+    match = referee.run(GAME, players, seed=SEED, record=begin)
+    return begin.path, match
 
 
 def plain(path: Path) -> list[Plain]:

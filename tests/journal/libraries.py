@@ -12,6 +12,7 @@ from fairplay.games.tsuro import Tsuro
 from fairplay.journal.library import Query, find
 from fairplay.journal.summary import Summary
 from fairplay.testing.hostile import Misbehaving, raises
+from tests.journal.journals import Beginning
 
 AnyGame = Game[Any, Any, Any]
 FISH, TSURO, Q_GAME = Fish(rows=4, columns=4), Tsuro(), Q()
@@ -43,10 +44,9 @@ def play(
     at: float = NOON,
 ) -> Path:
     """A recorded match."""
-    with Journal(folder, players=addresses, now=lambda: at) as journal:
-        Referee().run(game, players, names=names[: len(players)], seed=bytes(32), record=journal)
-    assert journal.path is not None
-    return journal.path
+    begin = Beginning(Journal(folder, now=lambda: at), players=addresses)
+    Referee().run(game, players, names=names[: len(players)], seed=bytes(32), record=begin)
+    return begin.path
 
 
 def fill(folder: Path) -> Path:

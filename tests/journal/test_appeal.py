@@ -27,7 +27,7 @@ from fairplay.referee.drivers import play
 from fairplay.testing.hostile import SHELF, Bad
 from fairplay.testing.mutants import strangers
 from fairplay.testing.playouts import Sampling, playout
-from tests.journal.journals import FailsAt, cheat, crash, first, later, record
+from tests.journal.journals import Beginning, FailsAt, cheat, crash, first, later, record
 from tests.testing.test_hostile import SEATINGS, TABLES, honest, match_of
 from tools.tables import ROOT
 
@@ -43,11 +43,9 @@ def kicked(directory: Path, name: str, game: str) -> Path:
     strategy = title(game).house["random"].make("", derive(bytes(32), "seat 0"))
     bad = SHELF[name].seat(strategy, match.game)
     table = [bad, *(honest(game, seat) for seat in range(1, len(match.names)))]
-    with Journal(directory, players=["./bad.py", *("random" for _ in table[1:])]) as journal:
-        journal.open(match)
-        play(match, table, lambda event, _, message, answer: journal.write(event, message, answer))
-    assert journal.path is not None
-    return journal.path
+    with Journal(directory).begin(match, players=["./bad.py", *("random" for _ in table[1:])]) as begun:
+        play(match, table, begun)
+        return begun.path
 
 
 def only(path: Path, seat: int = 0) -> Appeal:
@@ -144,11 +142,10 @@ def test_only_its_own_hand_is_shown_to_whoever_was_ejected(tmp_path: Path) -> No
 
 
 def test_tiles_that_are_yet_to_come_are_told_to_nobody(tmp_path: Path) -> None:
-    journal, table = Journal(tmp_path), list[Any]([crash, crash, crash])
-    Referee().run(Tsuro(tiles=tuple(range(35)) * 10), table, seed=bytes(32), record=journal)
-    assert journal.path is not None
+    begin, table = Beginning(Journal(tmp_path)), list[Any]([crash, crash, crash])
+    Referee().run(Tsuro(tiles=tuple(range(35)) * 10), table, seed=bytes(32), record=begin)
 
-    assert {appeal.parameters["tiles"] for appeal in appeals(read_lawful(journal.path))} == {"given"}
+    assert {appeal.parameters["tiles"] for appeal in appeals(read_lawful(begin.path))} == {"given"}
 
 
 def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
@@ -175,7 +172,7 @@ def test_nobody_is_told_of_a_match_without_ejections(tmp_path: Path) -> None:
 def test_a_fact_that_is_no_ejection_is_refused(tmp_path: Path) -> None:
     recorded = read_lawful(record(tmp_path, [first, first])[0])
 
-    with pytest.raises(BadRequest, match=r"^nobody was ejected on line 2$"):
+    with pytest.raises(BadRequest, match=r"^nobody was ejected on line 3$"):
         appeal_of(recorded, recorded.entries[0])
 
 
@@ -187,10 +184,10 @@ def test_a_record_without_addresses_says_none(tmp_path: Path) -> None:
 
 def test_whoever_fails_when_a_match_is_resumed_is_told_so(tmp_path: Path) -> None:
     path, _ = record(tmp_path, [first, first])
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:6]))
-    with Journal(tmp_path) as journal:
-        match = journal.resume(path)
-        Referee().resume(match, [first, FailsAt(Moment.GREETING)], record=journal)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7]))
+    again, recorded = Journal(tmp_path).resume(path)
+    with again:
+        Referee().resume(recorded.at(None), [first, FailsAt(Moment.GREETING)], record=again)
 
     appeal = only(path, 1)
 

@@ -9,19 +9,23 @@ from typing import Any
 import pytest
 
 from fairplay import Ended, Event, HostFault, Journal, Referee, Sync
-from fairplay.journal.append_file import LAG, Disk, Syncer, created, reopened
+from fairplay.journal.append_file import LAG, AppendFile, Disk, Syncer, created, reopened
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first, record
 
 
 class Noting(Disk):
-    """A disk that notes down what it is asked for, and has a clock that stands still until it is moved."""
+    """A disk that notes down what it is asked for, and has a clock that stands still until it is moved.
+
+    Nothing is synced in the background, unless the test does it.
+    """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.time = 0.0
         self.fails = False
+        self.later: list[AppendFile] = []  # what is to be synced in the background
 
     def create(self, path: str) -> int:
         self.calls.append("create")
@@ -40,6 +44,9 @@ class Noting(Disk):
     def sync_directory(self, path: str) -> None:
         self.calls.append(f"sync {Path(path).name}")
         super().sync_directory(path)
+
+    def sync_later(self, file: AppendFile) -> None:
+        self.later.append(file)
 
     def clock(self) -> float:
         return self.time
@@ -65,8 +72,9 @@ def calls(directory: Path, sync: Sync) -> list[str]:
 def test_always_means_before_anybody_is_told(tmp_path: Path) -> None:
     asked = calls(tmp_path, Sync.ALWAYS)
 
-    assert asked[:4] == ["create", "write", "sync", f"sync {tmp_path.name}"]
-    assert asked[4:] == ["Started", *["write", "sync", "Acted"] * (asked.count("write") - 2), "write", "sync", "Ended"]
+    turns = asked.count("write") - 3  # the opening, the seating and the result are written as well
+    assert asked[:6] == ["create", "write", "write", "sync", f"sync {tmp_path.name}", "Started"]
+    assert asked[6:] == [*["write", "sync", "Acted"] * turns, "write", "sync", "Ended"]
 
 
 def test_off_means_never(tmp_path: Path) -> None:
@@ -88,36 +96,72 @@ def test_the_names_of_new_directories_are_made_durable_too(tmp_path: Path) -> No
     assert {f"sync {tmp_path.name}", "sync games", "sync today"} <= set(asked)
 
 
-def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
+def test_in_batches_the_end_is_durable_before_a_player_is_told(tmp_path: Path) -> None:
+    disk = Noting()
+
+    class Listening:
+        def take_turn(self, view: Any) -> Any:
+            return first(view)
+
+        def end(self, result: Any) -> None:
+            disk.calls.append("farewell")
+
+    record(tmp_path, [Listening(), first], journal=Journal(tmp_path, disk=disk))
+
+    asked = disk.calls[: disk.calls.index("farewell")]
+    assert asked[-3:] == ["write", "sync", f"sync {tmp_path.name}"]
+
+
+def test_a_disk_that_is_behind_has_to_be_waited_for(tmp_path: Path) -> None:
     disk = Noting()
     file = created(tmp_path, "file", disk, Sync.BATCH)
 
-    file.append(b"one")
+    assert not file.append(b"one")
     disk.time += LAG
-    file.append(b"two")  # just in time
-    assert "sync" not in disk.calls
+    assert not file.append(b"two")  # just in time
     disk.time += LAG / 10
-    file.append(b"three")
+    assert file.append(b"three")
+    assert disk.calls == ["create", "write", "write", "write"]  # whoever appends is told, and then syncs
 
-    assert disk.calls == ["create", "write", "write", "write", "sync", f"sync {tmp_path.name}"]
-    file.append(b"four")
+    file.sync()
+    assert disk.calls[4:] == ["sync", f"sync {tmp_path.name}"]
+    assert not file.append(b"four")
     disk.time += LAG * 0.9
-    file.append(b"five")
+    assert not file.append(b"five")
     assert disk.calls.count("sync") == 1
     file.close()
     assert disk.calls.count("sync") == 2
+
+
+def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
+    disk = Noting()
+
+    def slow(view: Any) -> Any:
+        disk.time += LAG * 0.6
+        return first(view)
+
+    record(tmp_path, [slow, first], Telling(disk), journal=Journal(tmp_path, disk=disk))
+
+    told = ["write", "Acted"]
+    late = ["write", "sync", "Acted"]
+    named = ["write", "sync", f"sync {tmp_path.name}", "Acted"]
+    assert disk.calls[:4] == ["create", "write", "write", "Started"]
+    assert disk.calls[4:21] == [*told, *told, *named, *told, *told, *told, *late]
 
 
 def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
     synced = threading.Event()
 
     class Waking(Disk):
+        def write(self, file: int, text: bytes) -> int:
+            synced.clear()
+            return super().write(file, text)
+
         def sync(self, file: int) -> None:
             super().sync(file)
             synced.set()
 
     def thinking(view: Any) -> Any:
-        synced.clear()
         assert synced.wait(10), "nothing was synced"
         return first(view)
 
@@ -172,22 +216,37 @@ def test_a_match_whose_end_is_not_durable_did_not_end(tmp_path: Path) -> None:
 
 
 def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own(Disk):
+        def __init__(self) -> None:
+            self.syncer = Syncer()  # the one of this process may be busy with something else
+
+        def sync_later(self, file: AppendFile) -> None:
+            self.syncer.sync_later(file)
+
     monkeypatch.setattr("fairplay.journal.append_file.LINGER", 0)
     before = set(threading.enumerate())
-    record(tmp_path, [first, first])
+    journal = Journal(tmp_path, disk=Own())
 
-    for thread in set(threading.enumerate()) - before:
-        thread.join(10)
-        assert not thread.is_alive()
+    for _ in range(2):  # and another one begins when there is something to do again
+        threads: list[threading.Thread] = []
+
+        def looking(view: Any, threads: list[threading.Thread] = threads) -> Any:
+            threads.extend(set(threading.enumerate()) - before - set(threads))
+            return first(view)
+
+        record(tmp_path, [looking, first], journal=journal)
+        assert threads
+        for thread in threads:
+            thread.join(10)
+            assert not thread.is_alive()
 
 
 def test_one_journal_syncs_one_match_after_another(tmp_path: Path) -> None:
     journal, before = Journal(tmp_path), threading.active_count()
 
     for _ in range(3):
-        match = Referee().run(GAME, [first, first], seed=SEED, record=journal)
-        assert journal.path is not None
-        assert verify(read(journal.path)) == match
+        match = Referee().run(GAME, [first, first], seed=SEED, record=journal.begin)
+        assert verify(read(tmp_path / f"{match.id}.jsonl")) == match
     assert threading.active_count() <= before + 1
 
 
@@ -200,5 +259,14 @@ def test_what_another_process_left_is_made_durable_first(tmp_path: Path) -> None
     assert disk.calls == ["sync", f"sync {tmp_path.name}"]
 
 
-def test_nothing_is_synced_where_nothing_is_open() -> None:
-    assert Syncer().round() is False
+def test_nothing_is_synced_where_nothing_is_open(tmp_path: Path) -> None:
+    disk = Noting()
+    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file.append(b"one")
+    file.close()
+    before = list(disk.calls)
+
+    (later,) = disk.later
+    assert later.sync_behind() is False
+
+    assert disk.calls == before

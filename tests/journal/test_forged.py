@@ -18,11 +18,12 @@ from fairplay.journal.verify import read_lawful, verify
 from tests.journal.journals import GAME, TABLES, Plain, house, plain, record, renumbered, sealed
 
 Forgery = Callable[[list[Plain]], list[Plain]]
+OUT_OF_PLACE = "a new seating, or one of another number of players, cannot stand here"
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A match of three good players, of which the first fact is on line 2."""
+    """A match of three good players, of which the first fact is on line 3."""
     return record(tmp_path, house("greedy", "random", "greedy"))[0]
 
 
@@ -51,6 +52,11 @@ def opening(**changes: Any) -> Forgery:
     return lambda lines: [{**lines[0], **changes}, *lines[1:]]
 
 
+def players(names: str) -> Forgery:
+    """That others have played, more of them perhaps, with a letter each for a name."""
+    return lambda lines: [*({**one, "names": list(names)} for one in lines[:2]), *lines[2:]]
+
+
 def line(number: int, **changes: Any) -> Forgery:
     return lambda lines: [*lines[: number - 1], {**lines[number - 1], **changes}, *lines[number:]]
 
@@ -64,22 +70,22 @@ def ejected(seat: int, fault: str, moment: str) -> Plain:
 
 
 def test_an_illegal_action_is_named(path: Path) -> None:
-    forgery = line(4, fact=acted(2, type="place", at=[4, 0]))
+    forgery = line(5, fact=acted(2, type="place", at=[4, 0]))
 
-    assert refused(path, forgery) == (4, "this is not lawful: rule 3.2: there is no tile at [4, 0]")
+    assert refused(path, forgery) == (5, "this is not lawful: rule 3.2: there is no tile at [4, 0]")
 
 
 def test_an_action_of_the_wrong_seat_is_named(path: Path) -> None:
-    at = plain(path)[2]["fact"]["action"]["at"]
+    at = plain(path)[3]["fact"]["action"]["at"]
 
-    assert refused(path, line(3, fact=acted(2, type="place", at=at))) == (3, "it was the turn of seat 1, not of seat 2")
+    assert refused(path, line(4, fact=acted(2, type="place", at=at))) == (4, "it was the turn of seat 1, not of seat 2")
 
 
 @pytest.mark.parametrize("seat", [-1, 3, 10**30])
 def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -> None:
-    forgery = line(2, fact=acted(seat, type="place", at=[0, 0]))
+    forgery = line(3, fact=acted(seat, type="place", at=[0, 0]))
 
-    assert refused(path, forgery) == (2, f"it was the turn of seat 0, not of seat {seat}")
+    assert refused(path, forgery) == (3, f"it was the turn of seat 0, not of seat {seat}")
 
 
 @pytest.mark.parametrize(
@@ -93,9 +99,9 @@ def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -
     ],
 )
 def test_what_is_no_action_of_the_game_is_named(action: Plain, path: Path) -> None:
-    number, why = refused(path, line(5, fact=acted(0, **action)))
+    number, why = refused(path, line(6, fact=acted(0, **action)))
 
-    assert number == 5
+    assert number == 6
     assert why.startswith("this is no action of fish: ")
 
 
@@ -119,33 +125,33 @@ def test_a_result_without_its_ejections_is_named(troubled: Path) -> None:
 
 
 def test_nobody_is_ejected_for_a_lawful_action(path: Path) -> None:
-    action = plain(path)[4]["fact"]["action"]
+    action = plain(path)[5]["fact"]["action"]
 
-    forgery = line(5, fact=ejected(0, "illegal", "turn"), answer=action)
+    forgery = line(6, fact=ejected(0, "illegal", "turn"), answer=action)
 
-    assert refused(path, forgery) == (5, "this was lawful, and nobody can be ejected for it")
+    assert refused(path, forgery) == (6, "this was lawful, and nobody can be ejected for it")
 
 
 def test_nobody_is_ejected_as_a_cheat_without_what_it_did(path: Path) -> None:
-    number, why = refused(path, line(5, fact=ejected(0, "illegal", "turn")))
+    number, why = refused(path, line(6, fact=ejected(0, "illegal", "turn")))
 
-    assert (number, why[:27]) == (5, "this is no action of fish: ")
+    assert (number, why[:27]) == (6, "this is no action of fish: ")
 
 
 def test_the_reason_for_an_illegal_action_is_the_one_that_the_rules_give(path: Path) -> None:
-    forgery = line(5, fact=ejected(0, "illegal", "turn"), answer={"type": "place", "at": [9, 9]})
+    forgery = line(6, fact=ejected(0, "illegal", "turn"), answer={"type": "place", "at": [9, 9]})
 
-    assert refused(path, forgery) == (5, "this is not how the referee judges it")
+    assert refused(path, forgery) == (6, "this is not how the referee judges it")
 
 
 def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
-    forgery = line(5, fact=ejected(1, "crashed", "turn"))
+    forgery = line(6, fact=ejected(1, "crashed", "turn"))
 
-    assert refused(path, forgery) == (5, "this cannot happen on the turn of seat 0")
+    assert refused(path, forgery) == (6, "this cannot happen on the turn of seat 0")
 
 
 @pytest.mark.parametrize("moment", ["greeting", "news", "farewell"])
-@pytest.mark.parametrize("number", [3, 12])
+@pytest.mark.parametrize("number", [4, 13])
 def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, path: Path) -> None:
     seat = plain(path)[number - 1]["fact"]["seat"]
 
@@ -154,7 +160,7 @@ def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, pa
     assert refused(path, forgery) == (number, f"this cannot happen on the turn of seat {seat}")
 
 
-@pytest.mark.parametrize("number", [2, -2])
+@pytest.mark.parametrize("number", [3, -2])
 def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
     index = number % len(plain(troubled)) - (number > 0)
     fact = plain(troubled)[index]["fact"]
@@ -167,9 +173,9 @@ def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
 
 
 def test_nobody_is_ejected_twice(troubled: Path) -> None:
-    number, _ = refused(troubled, lambda lines: [*lines[:2], lines[1], *lines[2:]])
+    number, _ = refused(troubled, lambda lines: [*lines[:3], lines[2], *lines[3:]])
 
-    assert number == 3
+    assert number == 4
 
 
 def test_a_fact_after_the_end_is_named(path: Path) -> None:
@@ -183,10 +189,10 @@ def test_a_fact_after_the_end_is_named(path: Path) -> None:
 def test_a_fact_after_the_result_is_named(path: Path) -> None:
     number, why = refused(path, lambda lines: [*lines, lines[-2]])
 
-    assert (number, why) == (len(plain(path)) - 1, "only facts can stand between the opening and the result")
+    assert (number, why) == (len(plain(path)) - 1, "a result that is not the last line cannot stand here")
 
 
-@pytest.mark.parametrize("index", [1, 2, 8])
+@pytest.mark.parametrize("index", [2, 3, 9])
 def test_a_missing_fact_is_named(index: int, path: Path) -> None:
     number, _ = refused(path, lambda lines: [*lines[:index], *lines[index + 1 :]])
 
@@ -205,7 +211,7 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"format": 1}, "this is format 1, and only format 2 is known"),
+        ({"format": 2}, "this is format 2, and only format 3 is known"),
         ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
         ({"game": "chess"}, "there is no game 'chess'; there is "),
         ({"parameters": {"rows": 0}}, "fish cannot be played with"),
@@ -213,8 +219,6 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
         ({"parameters": {"rows": [[[[]]]]}}, "fish cannot be played with"),
         ({"parameters": {"depth": 3}}, "fish has no parameter 'depth'"),
         ({"parameters": {"rows": 2, "columns": 2}}, "no match can begin like this: a board of 2 x 2"),
-        ({"names": ["ann"]}, "fish is not for 1 players"),
-        ({"names": list("abcde")}, "fish is not for 5 players"),
         ({"names": "ann"}, "this is no line of a journal"),
         ({"seed": "not hex"}, "no match can begin like this"),
         ({"seed": None}, "no match can begin like this"),
@@ -242,9 +246,6 @@ def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"names": ["a", "b"]},
-        {"names": ["a", "b", "c", "d"]},
-        {"seed": "00" * 32, "commitment": sha256(bytes(32)).hexdigest()},
         {"parameters": {"rows": 5, "columns": 4}},
         {"parameters": {"rows": 4, "columns": 4, "fish": 1}},
         {"parameters": {"rows": 4, "columns": 4, "holes": 5}},
@@ -254,6 +255,58 @@ def test_another_deal_does_not_lead_to_the_same_match(changes: Plain, path: Path
     number, _ = refused(path, opening(**changes))
 
     assert number > 1
+
+
+def test_a_deal_from_another_seed_does_not_lead_to_the_same_match(path: Path) -> None:
+    commitment = sha256(bytes(32) + path.stem.encode()).hexdigest()
+
+    number, _ = refused(path, opening(seed="00" * 32, commitment=commitment))
+
+    assert number > 2
+
+
+@pytest.mark.parametrize("names", ["ab", "abcd"])
+def test_with_more_or_fewer_players_it_is_not_the_same_match(names: str, path: Path) -> None:
+    number, _ = refused(path, players(names))
+
+    assert number > 2
+
+
+@pytest.mark.parametrize("names", ["a", "abcde"])
+def test_a_number_of_players_that_the_game_is_not_for_is_named(names: str, path: Path) -> None:
+    assert refused(path, players(names)) == (1, f"fish is not for {len(names)} players")
+
+
+@pytest.mark.parametrize("names", [[], ["a", "b"], ["a", "b", "c", "d"]])
+def test_a_seating_of_more_or_fewer_players_is_named(names: list[str], path: Path) -> None:
+    assert refused(path, line(2, names=names)) == (2, OUT_OF_PLACE)
+
+
+def test_nobody_sits_down_twice(path: Path) -> None:
+    assert refused(path, lambda lines: [*lines[:5], lines[1], *lines[5:]]) == (6, OUT_OF_PLACE)
+
+
+def test_nothing_happens_before_everybody_sits(path: Path) -> None:
+    assert refused(path, lambda lines: [lines[0], *lines[2:]]) == (
+        2,
+        "a fact before anybody was seated cannot stand here",
+    )
+
+
+def test_nothing_happens_before_everybody_sits_again(path: Path) -> None:
+    resumed = {"type": "resumed", "seq": 0, "at": 0.0, "fairplay": "0", "epoch": 2}
+
+    assert refused(path, lambda lines: [*lines[:5], resumed, *lines[5:]]) == (
+        7,
+        "a fact before anybody was seated cannot stand here",
+    )
+
+
+def test_a_second_opening_is_named(path: Path) -> None:
+    assert refused(path, lambda lines: [*lines[:4], lines[0], *lines[4:]]) == (
+        5,
+        "a second opening cannot stand here",
+    )
 
 
 def test_a_journal_begins_with_its_opening(path: Path) -> None:
@@ -274,10 +327,16 @@ def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
 def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path) -> None:
     honest = path.read_bytes().splitlines()
 
-    forge(path, opening(names=["x", "y", "z"]))
+    forge(path, line(2, names=["x", "y", "z"]))
 
     assert verify(read(path)).names == ("x", "y", "z")  # labels decide nothing, so only the head of the chain tells
     assert json.loads(path.read_bytes().splitlines()[-1])["hash"] != json.loads(honest[-1])["hash"]
+
+
+def from_a_state(directory: Path) -> Path:
+    """The journal of a match from a given state, to which nobody has sat down yet."""
+    with Journal(directory).begin(Match(GAME, EXAMPLES["placing"], ("a", "b", "c"))) as begun:
+        return begun.path
 
 
 @pytest.mark.parametrize(
@@ -291,25 +350,17 @@ def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path
     ],
 )
 def test_a_state_that_cannot_be_is_named(changes: Plain, why: str, tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")))
-    journal.close()
-    assert journal.path is not None
-    (begun,) = plain(journal.path)
+    path = from_a_state(tmp_path)
+    (begun,) = plain(path)
 
-    number, said = refused(journal.path, opening(state={**begun["state"], **changes}))
+    number, said = refused(path, opening(state={**begun["state"], **changes}))
 
     assert number == 1
     assert why in said
 
 
 def test_a_state_with_more_seats_than_names_is_named(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    journal.open(Match(GAME, EXAMPLES["placing"], ("a", "b", "c")))
-    journal.close()
-    assert journal.path is not None
-
-    assert refused(journal.path, opening(names=["a", "b"]))[0] == 1
+    assert refused(from_a_state(tmp_path), opening(names=["a", "b"]))[0] == 1
 
 
 WORDS = ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish", "random"]
@@ -347,10 +398,8 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> list[list[Plain]]:
     journal = Journal(directory, clock=lambda: 0.0, now=lambda: 0.0)
     tables = [TABLES["one at each moment"], TABLES["two good ones"]]
     found = [plain(record(directory, table(), journal=journal)[0]) for table in tables]
-    journal.open(Match(GAME, EXAMPLES["star"], ("a", "b")))
-    journal.close()
-    assert journal.path is not None
-    return [*found, plain(journal.path)]
+    with journal.begin(Match(GAME, EXAMPLES["star"], ("a", "b"))) as begun:
+        return [*found, plain(begun.path)]
 
 
 @given(data=st.data())

@@ -46,18 +46,18 @@ def test_nothing_is_read_twice(folder: Path) -> None:
 
 def test_a_match_that_went_on_is_read_again_and_no_other(folder: Path) -> None:
     path = of_game(folder, "fish")
-    whole = cut(path, 5)
+    whole = cut(path, 6)
     assert [one.facts for one in find(folder, Query(status=Status.UNFINISHED))] == [4]
     lines = whole.splitlines(keepends=True)
 
-    path.write_bytes(b"".join(lines[:7]))
+    path.write_bytes(b"".join(lines[:8]))
     assert [one.facts for one in find(folder, Query(status=Status.UNFINISHED))] == [6]
     path.write_bytes(whole)
     reading = Reading()
     found = find(folder, Query(game="fish"), watch=reading)
 
     assert reading.read == [path.stem]
-    assert [(one.status, one.facts) for one in found] == [(Status.FINISHED, len(lines) - 2)]
+    assert [(one.status, one.facts) for one in found] == [(Status.FINISHED, len(lines) - 3)]
 
 
 def test_a_change_is_noticed_even_if_size_and_time_are_as_before(folder: Path) -> None:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 
 from fairplay import (
     Acted,
+    BadRequest,
     Ejected,
     Ended,
     Event,
@@ -35,7 +37,7 @@ from fairplay.journal.append_file import Disk
 from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Watcher, first, later, plain, record
+from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Beginning, Watcher, first, later, plain, record
 
 COMMON = {"type", "seq", "at"}
 FACT = COMMON | {"took", "fact"}
@@ -98,18 +100,17 @@ def test_a_journal_is_private_and_named_by_the_match(tmp_path: Path) -> None:
 
 
 def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, players=["random", "./b.py"], guessable=True, now=lambda: 12.5)
+    begin = partial(Journal(tmp_path, now=lambda: 12.5).begin, players=["random", "./b.py"], guessable=True)
 
-    Referee().run(GAME, [first, first], names=["ann", "bob"], seed=seed_from("7"), record=journal)
+    match = Referee().run(GAME, [first, first], names=["ann", "bob"], seed=seed_from("7"), record=begin)
 
-    assert journal.path is not None
-    assert plain(journal.path)[0] == {
+    assert plain(tmp_path / f"{match.id}.jsonl")[0] == {
         "type": "opening",
         "seq": 0,
         "at": 12.5,
-        "format": 2,
+        "format": 3,
         "fairplay": __version__,
-        "match": journal.path.stem,
+        "match": match.id,
         "game": "fish",
         "rules": "1",
         "parameters": {
@@ -123,7 +124,7 @@ def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> No
         "names": ["ann", "bob"],
         "players": ["random", "./b.py"],
         "seed": seed_from("7").hex(),
-        "commitment": sha256(seed_from("7")).hexdigest(),
+        "commitment": sha256(seed_from("7") + match.id.encode()).hexdigest(),
         "guessable": True,
     }
 
@@ -134,15 +135,17 @@ def test_there_is_one_line_per_fact_between_the_opening_and_the_result(table: st
 
     path, match = record(tmp_path, TABLES[table](), watcher)
 
-    opening, *facts, result = plain(path)
+    opening, seated, *facts, result = plain(path)
     assert set(opening) == OPENING - {"players"}  # nobody said what their addresses are
+    assert (seated["type"], seated["names"]) == ("seated", list(match.names))
+    assert set(seated) == COMMON | {"names"}  # nobody was kept in
     assert [line["type"] for line in facts] == ["fact"] * len(watcher.facts)
     assert all(
         COMMON | {"took", "fact"} <= set(line) <= COMMON | {"took", "fact", "shown", "answer", "evidence"}
         for line in facts
     )
     assert set(result) == COMMON | {"result"}
-    assert [line["seq"] for line in plain(path)] == list(range(len(facts) + 2))
+    assert [line["seq"] for line in plain(path)] == list(range(len(facts) + 3))
     assert [line["fact"]["seat"] for line in facts] == [fact.seat for fact in read(path).facts]
     assert result["result"]["ranking"] == [sorted(group) for group in match.result.ranking]
     assert [ejected["seat"] for ejected in result["result"]["ejected"]] == [out.seat for out in match.result.ejected]
@@ -155,8 +158,8 @@ def test_every_fact_has_its_time_and_how_long_the_player_took(tmp_path: Path) ->
     path, _ = record(tmp_path, [world.thinking(2.0), world.thinking(0.5)], journal=journal)
 
     time = 1000.0
-    opening, *facts, result = plain(path)
-    assert opening["at"] == time
+    opening, seated, *facts, result = plain(path)
+    assert (opening["at"], seated["at"]) == (time, time)
     for line in facts:
         time += 2.0 if line["fact"]["seat"] == 0 else 0.5
         assert (line["at"], line["took"]) == (time, 2.0 if line["fact"]["seat"] == 0 else 0.5)
@@ -206,6 +209,7 @@ def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: P
             match event:
                 case Started(names):
                     assert recorded.opening.names == names
+                    assert recorded.sittings == ((0, names),)
                 case Acted() | Ejected():
                     assert recorded.facts[-1] == event
                 case Ended(result):
@@ -227,7 +231,6 @@ def test_one_journal_takes_several_matches_with_a_file_each(tmp_path: Path) -> N
     paths = [record(tmp_path, TABLES[table](), journal=journal)[0] for table in TABLES]
 
     assert len(set(paths)) == len(TABLES) == len(list(tmp_path.iterdir()))
-    assert journal.path == paths[-1]
     assert len({verify(read(path)).names for path in paths}) == 3  # for two, three and four players
 
 
@@ -245,42 +248,44 @@ def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(failure: i
     facts = whole_facts(path)
 
     for call in count(1):
-        watcher, journal = Watcher(), Journal(tmp_path, disk=FailingDisk(call, failure))
+        folder, watcher = tmp_path / str(call), Watcher()
+        journal = Journal(folder, disk=FailingDisk(call, failure))
         if call > lines:
-            record(tmp_path, table(), watcher, journal=journal)
+            record(folder, table(), watcher, journal=journal)
             break
         with pytest.raises(HostFault, match="cannot be written"):
-            record(tmp_path, table(), watcher, journal=journal)
-        assert watcher.events == clean.events[: call - 1]
-        assert journal.path is not None
-        assert whole_facts(journal.path) == facts[: max(0, call - 2)]
+            record(folder, table(), watcher, journal=journal)
+        assert watcher.facts == clean.facts[: max(0, call - 3)]  # the opening and the seating come before
+        assert any(isinstance(event, Started) for event in watcher.events) == (call > 2)
+        assert not any(isinstance(event, Ended) for event in watcher.events)
+        (left,) = folder.iterdir()
+        assert whole_facts(left) == facts[: max(0, call - 3)]
 
     assert watcher.facts == clean.facts
     assert isinstance(watcher.events[-1], Ended)
 
 
 def test_nothing_follows_a_torn_line(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, disk=FailingDisk(5, None))
+    begin = Beginning(Journal(tmp_path, disk=FailingDisk(5, None)))
     with pytest.raises(HostFault):
-        record(tmp_path, [first, first], journal=journal)
-    assert journal.path is not None
-    torn = journal.path.read_bytes()
+        record(tmp_path, [first, first], begin=begin)
+    torn = begin.path.read_bytes()
+    assert not torn.endswith(b"\n")
 
     with pytest.raises(HostFault):
-        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+        begin.record.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
 
-    assert journal.path.read_bytes() == torn
+    assert begin.path.read_bytes() == torn
 
 
 def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(tmp_path: Path) -> None:
     referee, journal = Referee(), Journal(tmp_path, disk=FailingDisk(5, errno.ENOSPC))
     with pytest.raises(HostFault):
-        referee.run(GAME, [first, first], seed=SEED, record=journal)
+        referee.run(GAME, [first, first], seed=SEED, record=journal.begin)
 
-    match = referee.run(GAME, [first, first], seed=SEED, record=journal)
+    match = referee.run(GAME, [first, first], seed=SEED, record=journal.begin)
 
-    assert journal.path is not None
-    assert verify(read(journal.path)) == match
+    assert verify(read(tmp_path / f"{match.id}.jsonl")) == match
 
 
 FULL_DISK = """
@@ -296,7 +301,8 @@ referee = Referee()
 referee.subscribe(Printing())
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 try:
-    referee.run(Fish(), [lambda view: next(Fish().actions(view))] * 2, seed=bytes(32), record=Journal(sys.argv[1]))
+    players = [lambda view: next(Fish().actions(view))] * 2
+    referee.run(Fish(), players, seed=bytes(32), record=Journal(sys.argv[1]).begin)
 except HostFault as fault:
     print(fault)
 """
@@ -328,21 +334,21 @@ def test_where_no_journal_can_be_made_nobody_is_called(tmp_path: Path) -> None:
 def test_a_file_that_is_there_already_is_never_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, _ = record(tmp_path, [first, first])
     before = path.read_bytes()
-    monkeypatch.setattr("fairplay.journal.record.secrets.token_hex", lambda size: path.stem)
+    monkeypatch.setattr("fairplay.referee.host.drawn_id", lambda: path.stem)
 
-    with pytest.raises(HostFault, match="File exists"):
+    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
         record(tmp_path, [first, first])
 
     assert path.read_bytes() == before
 
 
 def test_nothing_follows_the_result(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    path, _ = record(tmp_path, [first, first], journal=journal)
+    begin = Beginning(Journal(tmp_path))
+    path, _ = record(tmp_path, [first, first], begin=begin)
     whole = path.read_bytes()
 
     with pytest.raises(HostFault):
-        journal.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+        begin.record.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
 
     assert path.read_bytes() == whole
 
@@ -351,11 +357,9 @@ def test_a_match_that_did_not_end_stays_unfinished(tmp_path: Path) -> None:
     def interrupt(view: Any) -> Any:
         raise KeyboardInterrupt
 
-    journal = Journal(tmp_path)
+    begin = Beginning(Journal(tmp_path))
     with pytest.raises(KeyboardInterrupt):
-        record(tmp_path, [first, later(3, interrupt)], journal=journal)
-    journal.close()
+        record(tmp_path, [first, later(3, interrupt)], begin=begin)
 
-    assert journal.path is not None
     with pytest.raises(Unfinished, match="unfinished after fact 7"):
-        verify(read(journal.path))
+        verify(read(begin.path))

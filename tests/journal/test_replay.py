@@ -13,16 +13,8 @@ from tests.journal.journals import GAME, TABLES, AnyMatch, Watcher, first, house
 
 def record_from(match: AnyMatch, directory: Path) -> tuple[Path, AnyMatch]:
     """Play a given match to its end with good players, and write it down."""
-    journal = Journal(directory)
-    journal.open(match)
-
-    final = play(
-        match,
-        [Local(first, GAME) for _ in match.names],
-        lambda event, match, message, answer: journal.write(event, message, answer),
-    )
-    assert journal.path is not None
-    return journal.path, final
+    with Journal(directory).begin(match) as begun:
+        return begun.path, play(match, [Local(first, GAME) for _ in match.names], begun)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -45,8 +37,8 @@ def test_any_prefix_of_a_journal_is_a_match_that_can_be_replayed(table: str, tmp
     path, _ = record(tmp_path, TABLES[table](), watcher)
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for facts, match in enumerate(watcher.matches):
-        path.write_bytes(b"".join(lines[: facts + 1]))
+    for kept, match in ((1, watcher.matches[0]), *enumerate(watcher.matches, 2)):  # everybody sits on the second line
+        path.write_bytes(b"".join(lines[:kept]))
         recorded = read(path)
         assert recorded.closing is None
         assert recorded.at(None) == match
@@ -76,7 +68,7 @@ def test_replay_needs_only_the_opening_and_the_facts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["start", "placing", "star", "stuck", "freed by an ejection", "tie"])
 def test_a_match_from_a_given_state_is_read_as_it_was_played(name: str, tmp_path: Path) -> None:
     state = EXAMPLES[name]
-    match = Match(GAME, state, tuple(f"player-{seat}" for seat in range(len(state.scores))))
+    match = Match(GAME, state, tuple(f"player-{seat}" for seat in range(len(state.scores))), id="given")
 
     path, final = record_from(match, tmp_path)
 

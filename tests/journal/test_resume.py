@@ -10,15 +10,17 @@ import pytest
 
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
 from fairplay.journal.append_file import InUse
-from fairplay.journal.lines import Resumed
+from fairplay.journal.lines import Parent, Resumed
+from fairplay.journal.record import branched
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
 
 LOCKING = """
 import sys
-from fairplay import Journal
-Journal(".").resume(sys.argv[1])
+from fairplay import Journal, Started
+record, recorded = Journal(".").resume(sys.argv[1])
+record.write(Started(recorded.names), None, None)
 print("mine", flush=True)
 sys.stdin.read()
 """
@@ -34,8 +36,16 @@ def go_on(path: Path, players: list[Any], *observers: Any) -> Any:
     referee = Referee()
     for observer in observers:
         referee.subscribe(observer)
-    with Journal(path.parent) as journal:
-        return referee.resume(journal.resume(path), players, record=journal)
+    record, recorded = Journal(path.parent).resume(path)
+    with record:
+        return referee.resume(recorded.at(None), players, record=record)
+
+
+def seat_again(path: Path) -> None:
+    """Resume a match, and come no further than to the greeting."""
+    record, recorded = Journal(path.parent).resume(path)
+    with record:
+        record.write(Started(recorded.names), None, None)
 
 
 @pytest.mark.parametrize("torn", [b"", b"{", b'{"type":"fact","seq":', b"\0\0\0"])
@@ -44,7 +54,7 @@ def test_from_any_fact_the_match_comes_out_the_same(torn: bytes, tmp_path: Path)
     whole = path.read_bytes()
     facts = read(path).facts
 
-    for lines in range(1, len(facts) + 2):
+    for lines in range(1, len(facts) + 3):
         path.write_bytes(whole)
         again = go_on(cut(path, lines, torn), [first, first])
         assert (again, read(path).facts) == (match, facts)
@@ -53,16 +63,16 @@ def test_from_any_fact_the_match_comes_out_the_same(torn: bytes, tmp_path: Path)
 
 def test_a_resumption_is_a_line_with_the_next_epoch(tmp_path: Path) -> None:
     path, _ = record(tmp_path, [first, first])
-    cut(path, 5)
+    cut(path, 6)
 
     for _ in range(3):
-        with Journal(tmp_path) as journal:
-            journal.resume(path)
+        seat_again(path)
 
     lines = read(path).middle
     assert [line.epoch for line in lines if isinstance(line, Resumed)] == [2, 3, 4]
     assert read(path).resumptions == (4, 4, 4)
-    assert [line["seq"] for line in plain(path)] == list(range(8))
+    assert [facts for facts, _ in read(path).sittings] == [0, 4, 4, 4]  # behind each of them everybody sits again
+    assert [line["seq"] for line in plain(path)] == list(range(12))
 
 
 def test_who_does_not_come_back_is_out_and_the_record_is_lawful(tmp_path: Path) -> None:
@@ -75,7 +85,7 @@ def test_who_does_not_come_back_is_out_and_the_record_is_lawful(tmp_path: Path) 
 
     path, _ = record(tmp_path, [first, first, first])
 
-    match = go_on(cut(path, 8), [first, Gone(), first])
+    match = go_on(cut(path, 9), [first, Gone(), first])
 
     assert [(out.seat, out.fault, out.moment) for out in match.ejected] == [(1, Fault.CRASHED, Moment.GREETING)]
     assert read(path).facts[7] == match.ejected[0]
@@ -85,7 +95,7 @@ def test_who_does_not_come_back_is_out_and_the_record_is_lawful(tmp_path: Path) 
 def test_the_ejected_stay_out(tmp_path: Path) -> None:
     path, match = record(tmp_path, TABLES["one that cheats"]())
 
-    again = go_on(cut(path, 9), [first, first])
+    again = go_on(cut(path, 10), [first, first])
 
     assert again.ejected == match.ejected != ()
 
@@ -101,7 +111,7 @@ def test_everybody_is_greeted_again(tmp_path: Path) -> None:
             return first(view)
 
     path, _ = record(tmp_path, [first, first])
-    cut(path, 8)
+    cut(path, 9)
     stands = read(path).at(None)
 
     go_on(path, [Polite(), Polite()], watcher)
@@ -120,17 +130,16 @@ def test_a_branch_of_a_resumed_match_is_lawful_too(tmp_path: Path) -> None:
             return first(view)
 
     path, _ = record(tmp_path, [first, first, first])
-    go_on(cut(path, 8), [first, Gone(), first])
+    go_on(cut(path, 9), [first, Gone(), first])
     recorded = read(path)
 
     for facts in range(len(recorded.facts) + 1):
-        with Journal(tmp_path / "branches") as journal:
-            match = journal.branch(recorded, facts, ("x", "y", "z"))
-            assert (match.names, match.state) == (("x", "y", "z"), recorded.at(facts).state)
-            final = Referee().resume(match, [first] * len(match.seated), record=journal)
-        assert journal.path is not None
-        assert verify(read(journal.path)) == final
-        assert read(journal.path).opening.parent is not None
+        match = branched(recorded, facts, ("x", "y", "z"))
+        assert (match.names, match.state) == (("x", "y", "z"), recorded.at(facts).state)
+        with Journal(tmp_path / "branches").branch(match, recorded, facts) as branch:
+            final = Referee().resume(match, [first] * len(match.seated), record=branch)
+        assert verify(read(branch.path)) == final
+        assert read(branch.path).opening.parent == Parent(path.stem, facts)
 
 
 def finished(path: Path) -> None:
@@ -144,7 +153,7 @@ def damaged(path: Path) -> None:
 
 def unlawful_but_chained(path: Path) -> None:
     lines = plain(path)[:6]
-    lines[3]["fact"]["action"] = lines[1]["fact"]["action"]
+    lines[4]["fact"]["action"] = lines[2]["fact"]["action"]
     path.write_bytes(sealed(lines))
 
 
@@ -162,8 +171,8 @@ def an_end_that_was_changed_before_a_torn_line(path: Path) -> None:
     ("spoil", "why"),
     [
         (finished, "this match is finished"),
-        (damaged, r"^line 2 \(byte \d+\): the hash does not fit"),
-        (unlawful_but_chained, "line 4: it was the turn|line 4: this is not lawful"),
+        (damaged, r"^line 3 \(byte \d+\): the hash does not fit"),
+        (unlawful_but_chained, "line 5: it was the turn|line 5: this is not lawful"),
         (an_end_that_is_not_torn, r"^line 6 \(byte \d+\): the end of this line was changed"),
         (an_end_that_was_changed_before_a_torn_line, r"^line 6 \(byte \d+\): the end of this line was changed"),
         (Path.unlink, "cannot be opened: No such file"),
@@ -196,7 +205,7 @@ def test_two_processes_cannot_resume_the_same_match(tmp_path: Path) -> None:
         assert path.read_bytes() == left
         other.kill()
     go_on(path, [first, first])  # a lock does not outlive its process
-    assert read(path).resumptions == (5, 5)
+    assert read(path).resumptions == (4, 4)
 
 
 def test_of_many_resumers_at_once_one_wins(tmp_path: Path) -> None:
@@ -213,14 +222,13 @@ def test_of_many_resumers_at_once_one_wins(tmp_path: Path) -> None:
         racer.communicate()
 
     assert sorted(said) == ["", "", "", "", "mine\n"]
-    assert read(path).resumptions == (5,)
+    assert read(path).resumptions == (4,)
 
 
 def test_a_writer_that_was_overtaken_stops_and_writes_nothing(tmp_path: Path) -> None:
     path, _ = record(tmp_path, [first, first])
     cut(path, 6)
-    stale = Journal(tmp_path)
-    stale.resume(path)
+    stale, _ = Journal(tmp_path).resume(path)
     with path.open("ab") as file:  # as if locks meant nothing on this file system
         file.write(b"of somebody else\n")
     left = path.read_bytes()
@@ -238,8 +246,7 @@ def test_a_torn_end_is_gone_before_anything_is_added(tmp_path: Path) -> None:
     whole = cut(path, 6).read_bytes()
     path.write_bytes(whole + b'{"type":"fact","seq":6,"at"')
 
-    with Journal(tmp_path) as journal:
-        journal.resume(path)
+    seat_again(path)
 
     assert path.read_bytes().startswith(whole + b'{"type":"resumed","seq":6,')
     assert read(path).torn == 0
@@ -285,7 +292,6 @@ def test_a_journal_that_is_dropped_leaves_no_file_open(tmp_path: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
 
     for table in TABLES.values():
-        with Journal(tmp_path) as journal:
-            Referee().run(GAME, table(), seed=SEED, record=journal)
+        Referee().run(GAME, table(), seed=SEED, record=Journal(tmp_path).begin)
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before

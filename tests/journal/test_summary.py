@@ -178,7 +178,7 @@ def test_of_a_damaged_match_what_its_opening_says_is_still_told(tmp_path: Path) 
 
 def test_a_torn_last_line_leaves_a_match_unfinished(tmp_path: Path) -> None:
     path = play(tmp_path, FISH, [simple(FISH)] * 2)
-    cut(path, 4)
+    cut(path, 5)
     path.write_bytes(path.read_bytes() + b'{"type":"fact","se')
 
     (one,) = find(tmp_path)
@@ -188,7 +188,7 @@ def test_a_torn_last_line_leaves_a_match_unfinished(tmp_path: Path) -> None:
 
 def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> None:
     path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
-    cut(path, 4)
+    cut(path, 5)
 
     (one,) = find(tmp_path, Query(fault=Fault.ILLEGAL, status=Status.UNFINISHED))
 
@@ -198,7 +198,7 @@ def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> No
 def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_path: Path) -> None:
     path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
     lines = plain(path)
-    lines[1]["fact"]["seat"] = 77
+    lines[2]["fact"]["seat"] = 77
     lines[-1]["result"]["ranking"] = [[-1, 99], [2]]
     lines[-1]["result"]["scores"] = [5]
     lines[0]["at"] = 1e300

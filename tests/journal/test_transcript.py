@@ -19,23 +19,27 @@ from fairplay import (
     Game,
     HostFault,
     Journal,
+    Local,
     Match,
     Message,
     Moment,
+    Record,
     Referee,
     Start,
     TakeTurn,
     Tell,
+    play,
 )
 from fairplay.core.chance import derive
 from fairplay.games import title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
+from fairplay.hosting.notes import Notes
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.players.address import open_player
-from tests.journal.journals import SEED, TABLES, FailsAt, first, record
+from tests.journal.journals import SEED, TABLES, Beginning, FailsAt, first, record
 
 Strategy = Callable[[Any], Any]
 
@@ -73,18 +77,19 @@ class Spy:
             raise KeyboardInterrupt
 
 
-class Stops(Journal):
-    """A journal whose host fails as soon as so many facts are written."""
+class Stopping(Notes):
+    """A record whose host fails as soon as so many facts are written."""
 
-    def __init__(self, directory: Path, facts: int) -> None:
-        super().__init__(directory)
+    def __init__(self, record: Record, facts: int) -> None:
+        super().__init__(record)
         self._facts = facts
 
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
-        super().write(event, message, answer)
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        behind = super().write(event, message, answer)
         self._facts -= isinstance(event, Acted | Ejected)
         if not self._facts:
             raise HostFault("a power cut")
+        return behind
 
 
 class Rude(Spy):
@@ -102,20 +107,20 @@ def spies(name: str, patience: Sequence[int] = ()) -> list[Spy]:
     return [Spy(strategy, *patience[seat : seat + 1]) for seat, strategy in enumerate(house)]
 
 
-def begin(name: str, journal: Journal, players: Sequence[Spy]) -> Path:
-    """Play a match as far as it comes."""
-    with journal, suppress(HostFault, KeyboardInterrupt):
-        Referee().run(GAMES[name][0], players, seed=SEED, record=journal)
-    assert journal.path is not None
-    return journal.path
+def begin(name: str, directory: Path, players: Sequence[Spy], facts: int = 10**6) -> Path:
+    """Play a match as far as it comes, up to so many facts."""
+    beginning = Beginning(Journal(directory))
+    with suppress(HostFault, KeyboardInterrupt):
+        Referee().run(GAMES[name][0], players, seed=SEED, record=lambda match: Stopping(beginning(match), facts))
+    return beginning.path
 
 
 def go_on(path: Path, players: Sequence[Spy]) -> None:
     """Play it on, with whoever was not ejected."""
-    with Journal(path.parent) as journal:
-        match = journal.resume(path)
-        with suppress(KeyboardInterrupt):
-            Referee().resume(match, [players[seat] for seat in sorted(match.seated)], record=journal)
+    again, recorded = Journal(path.parent).resume(path)
+    match = recorded.at(None)
+    with again, suppress(KeyboardInterrupt):
+        Referee().resume(match, [players[seat] for seat in sorted(match.seated)], record=again)
 
 
 def lives(recorded: Recorded, seat: int) -> list[list[Message]]:
@@ -132,14 +137,14 @@ def lives(recorded: Recorded, seat: int) -> list[list[Message]]:
 def test_every_seat_heard_exactly_this(name: str, tmp_path: Path) -> None:
     table = spies(name)
 
-    recorded = read(begin(name, Journal(tmp_path), table))
+    recorded = read(begin(name, tmp_path, table))
 
     for seat, spy in enumerate(table):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 
 
 def test_in_q_there_is_news_among_it(tmp_path: Path) -> None:
-    recorded = read(begin("q", Journal(tmp_path), spies("q")))
+    recorded = read(begin("q", tmp_path, spies("q")))
 
     assert any(isinstance(one.message, Tell) for one in transcript(recorded, 1))
 
@@ -149,7 +154,7 @@ def test_in_q_there_is_news_among_it(tmp_path: Path) -> None:
 def test_where_the_host_failed_everybody_heard_exactly_this_twice(name: str, facts: int, tmp_path: Path) -> None:
     before, after = spies(name), spies(name)
 
-    path = begin(name, Stops(tmp_path, facts), before)
+    path = begin(name, tmp_path, before, facts)
     go_on(path, after)
 
     recorded = read(path)
@@ -167,7 +172,7 @@ def test_who_sat_there_after_an_interruption_heard_exactly_this(
     short = [patience if other == seat else 10**6 for other in range(4)]
     before, between, after = spies(name, short), spies(name, short), spies(name)
 
-    path = begin(name, Journal(tmp_path), before)
+    path = begin(name, tmp_path, before)
     for table in (between, after):
         if read(path).closing is None:
             go_on(path, table)
@@ -182,13 +187,13 @@ def test_who_sat_there_after_an_interruption_heard_exactly_this(
 
 def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path: Path) -> None:
     table = spies("fish")
-    whole = read(begin("fish", Journal(tmp_path), table))
+    whole = read(begin("fish", tmp_path, table))
     (winner, *_), *_ = [sorted(group) for group in whole.at(None).result.ranking]
     patience = [10**6] * 3
     patience[winner] = len(table[winner].heard) - 1
     after = spies("fish")
 
-    path = begin("fish", Journal(tmp_path), spies("fish", patience))
+    path = begin("fish", tmp_path, spies("fish", patience))
     go_on(path, after)
 
     recorded = read(path)
@@ -201,7 +206,7 @@ def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_p
 def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: Path) -> None:
     table = [Rude(first), Rude(first), Spy(first)]
 
-    recorded = read(begin("fish", Journal(tmp_path), table))
+    recorded = read(begin("fish", tmp_path, table))
 
     assert [ejected.moment for ejected in recorded.at(None).ejected] == [Moment.FAREWELL, Moment.FAREWELL]
     for seat, spy in enumerate(table):
@@ -210,12 +215,12 @@ def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: 
 
 def test_a_farewell_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
     trial = [Rude(first), Rude(first), Rude(first)]
-    order = [ejected.seat for ejected in read(begin("fish", Journal(tmp_path), trial)).at(None).ejected]
+    order = [ejected.seat for ejected in read(begin("fish", tmp_path, trial)).at(None).ejected]
     patience = len(trial[order[1]].heard) - 1
     before = [Spy(first, patience) if seat == order[1] else Rude(first) for seat in range(3)]
     after = [Spy(first) for _ in range(3)]
 
-    path = begin("fish", Journal(tmp_path), before)
+    path = begin("fish", tmp_path, before)
     go_on(path, after)
 
     recorded = read(path)
@@ -266,7 +271,7 @@ def test_who_failed_the_greeting_heard_nothing_else(tmp_path: Path) -> None:
 
 def test_an_unfinished_match_ends_with_a_turn_without_an_answer(tmp_path: Path) -> None:
     table = spies("fish", [10**6, 4])
-    recorded = read(begin("fish", Journal(tmp_path), table))
+    recorded = read(begin("fish", tmp_path, table))
 
     ends = [list(transcript(recorded, seat)) for seat in range(3)]
 
@@ -280,14 +285,11 @@ def test_where_the_tiles_ran_out_nobody_was_asked(tmp_path: Path) -> None:
     dealt = game.deal(3, SEED)
     state = game.unpack_state(game.pack_state(dealt) | {"source": list(dealt.source[:11])})
     table = spies("tsuro")[:3]
-    journal = Journal(tmp_path)
-    with journal, pytest.raises(HostFault):
-        match = Match(game, state, ("a", "b", "c"))
-        journal.open(match)
-        Referee().resume(match, table, record=journal)
-    assert journal.path is not None
+    match = Match(game, state, ("a", "b", "c"), id="given")
+    with Journal(tmp_path).begin(match) as begun, pytest.raises(HostFault):
+        play(match, [Local(player, game) for player in table], begun)
 
-    recorded = read(journal.path)
+    recorded = read(begun.path)
 
     for seat, spy in enumerate(table):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from fairplay import Event, Match, Referee
+from fairplay import Event, Local, Match, play
 from fairplay.core.chance import derive, seed_from
 from fairplay.games import game_with, title
 from fairplay.observers.reporter import in_words
 from fairplay.players.address import open_player, split_label
+from fairplay.referee.host import dealt
 
 HERE = Path(__file__).parent
 
@@ -84,9 +85,8 @@ def played(golden: Playthrough) -> str:
         failing(open_player(address, shelf, derive(seed, f"seat {seat}")), golden.fails.get(labels[seat]))  # type: ignore[arg-type]  # house players are strategies
         for seat, address in enumerate(addresses)
     ]
-    referee, lines = Referee(), Lines()
-    referee.subscribe(lines)
-    match = referee.run(game, table, names=labels, seed=seed)
+    lines, begun = Lines(), dealt(game, labels, seed, match_id=golden.seed)  # a drawn id would change the commitment
+    match = play(begun, [Local(player, game) for player in table], inform=lines.observe)
     heading = [f"{game} version {game.version}", f"seed {golden.seed!r}: {', '.join(golden.players)}", ""]
     final = msgspec.json.encode(game.pack_state(match.state)).decode()
     return "\n".join([*heading, *lines.lines, "", final, ""])
