@@ -14,8 +14,8 @@ The layout of the package; imports go downwards only:
     core        the vocabulary: values and interfaces
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
@@ -33,12 +33,12 @@ from fairplay.referee.host import Referee, seats_by_age
 from fairplay.referee.local import Local
 from fairplay.referee.referee import conversation
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from fairplay.hosting.run import run, run_async
     from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
     from fairplay.players.address import house_strategy
 
-LATER = {  # what is loaded when it is first asked for
+_LATER = {  # what is loaded when it is first asked for
     "Entrant": "hosting.spec",
     "MatchSpec": "hosting.spec",
     "Outcome": "hosting.spec",
@@ -103,7 +103,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in LATER:
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _LATER:
         raise AttributeError(f"module 'fairplay' has no attribute {name!r}")
-    return getattr(import_module(f"fairplay.{LATER[name]}"), name)
+    return getattr(_importlib.import_module(f"fairplay.{_LATER[name]}"), name)

@@ -157,7 +157,7 @@ def test_bad_journals_come_out_of_a_pool_of_processes_as_what_they_are_and_the_p
     assert isinstance(damaged, BadJournal)
     assert (damaged.line, str(damaged)) == (4, f"line 4 (byte {damaged.byte}): {damaged.why}")
     assert isinstance(unfinished, Unfinished)
-    assert str(unfinished) == "unfinished after fact 3"
+    assert str(unfinished) == "unfinished after fact 2"
     assert isinstance(nowhere, BadRequest)
     assert recorded == read(good)
 

@@ -18,7 +18,7 @@ IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", 
 CHANCE_MODULES = {"random", "secrets", "uuid"}
 DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
 CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
-MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", "players/", "harness/", "cli/")
+MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", "players/", "journal/", "hosting/")
 USES_LOTS = ("core/chance.py", "games/fish/game.py", "games/q/game.py", "games/tsuro/game.py", "testing/")
 LONGEST_FILE = 400
 
@@ -96,7 +96,7 @@ def test_what_is_exported_is_there_and_sorted(name: str) -> None:
 def test_what_is_importable_is_exported() -> None:
     submodules = {path.stem for path in SOURCE.iterdir()}
 
-    public = {name for name in vars(fairplay) if not name.startswith("_")} - submodules
+    public = {name for name in (*vars(fairplay), *fairplay._LATER) if not name.startswith("_")} - submodules
 
     assert public | {"__version__"} == set(fairplay.__all__)
 
@@ -113,6 +113,22 @@ def test_every_file_says_its_purpose_and_is_short(path: Path) -> None:
 
     assert text.count("\n") <= LONGEST_FILE
     assert path.name == "__init__.py" or (purpose.endswith((".", "!")) and not purpose.startswith("This"))
+
+
+VERBS = [path for path in sources("cli") if path.stem not in {"__init__", "main", "match_options", "output"}]
+
+
+def other_verbs(source: str) -> set[str]:
+    return set(imported(ast.parse(source))) & {f"fairplay.cli.{path.stem}" for path in VERBS}
+
+
+@pytest.mark.parametrize("path", VERBS, ids=short)
+def test_no_verb_leans_on_another(path: Path) -> None:
+    assert other_verbs(path.read_text()) == set()
+
+
+def test_the_meter_of_verbs_turns_red() -> None:
+    assert other_verbs("from fairplay.cli.why import told\nimport fairplay.cli.output\n") == {"fairplay.cli.why"}
 
 
 def test_nothing_is_called_utils() -> None:

@@ -11,10 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from fairplay.players.table import Command, Invitation, Location, Near, Table
+
 from fairplay import Fault, Referee
 from fairplay.games import game_with, title
 from fairplay.players.limits import Limits
-from fairplay.players.table import Command, Invitation, Location, Near, Table
 from fairplay.referee.host import dealt
 from tests.players.programs import gained, holdings, nothing_left
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from fairplay.players.table import Command, Invitation, Location, Near, Table
 from websockets.client import ClientProtocol
 from websockets.frames import Frame
 from websockets.uri import parse_uri
@@ -22,7 +23,6 @@ from fairplay.players.process import Program
 from fairplay.players.remote import Line, Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
-from fairplay.players.table import Command, Invitation, Location, Near, Table
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import Referee, dealt

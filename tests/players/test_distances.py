@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 
 from fairplay import BadRequest, Fault, Journal, Moment, Referee
 from fairplay.games import GAMES, game_with, title
@@ -17,7 +18,6 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.limits import Limits
 from fairplay.players.sandbox import Level, Sandbox
-from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 from fairplay.referee.host import dealt
 from tests.players.machine import CAN_BE_STRICT
 from tests.players.programs import gained, holdings, nothing_left

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest
@@ -33,7 +31,7 @@ from fairplay.referee.host import dealt
 AnyMatch = Match[Any, Any, Any]
 
 
-class Sitting(msgspec.Struct, frozen=True):
+class Sitting(NamedTuple):
     """A match that is about to be played from where it stands, with the players who are to sit down to it."""
 
     match: AnyMatch

@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
@@ -18,14 +16,16 @@ from fairplay.players.location import Command, Invitation, Location, Near
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Level, Sandbox, wrap
+from fairplay.players.wire import LONGEST_NAME
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
 from fairplay.referee.local import Local
+from fairplay.render.text import printable
 
 OPEN = Sandbox(Level.NONE)
 
 
-class Seating(msgspec.Struct, frozen=True):
+class Seating(NamedTuple):
     """Who sits at a table once everybody is there."""
 
     channels: Mapping[Seat, AsyncChannel]
@@ -110,6 +110,7 @@ class Table:
                 guest.remote.turns = before.get(seat, 0)
                 if guest.name:
                     names[seat] = guest.name
+                    self._tell(f"{printable(guest.name, LONGEST_NAME)} takes seat {seat}")
 
         try:
             async with asyncio.TaskGroup() as together:
