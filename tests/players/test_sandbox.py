@@ -253,12 +253,23 @@ def test_its_hashes_are_the_same_every_time() -> None:
 
 @needs_strict
 def test_it_is_nobody() -> None:
-    uid, hostname, session, listed = seen("[os.getuid(), os.uname().nodename, os.getsid(0), os.path.exists('/home')]")
+    uid, hostname, session = seen("[os.getuid(), os.uname().nodename, os.getsid(0)]")
 
     assert uid != 0
     assert hostname == "player"
     assert session != 0
-    assert not listed
+
+
+@needs_strict
+def test_of_our_home_it_sees_no_more_than_the_way_to_what_it_needs() -> None:
+    home = Path.home()
+    needed = [Path(place) for place in (sys.prefix, sys.base_prefix, sandbox.__file__, Path.cwd())]
+
+    for directory in (home, home.parent):
+        found = seen(f"os.listdir({str(directory)!r}) if os.path.exists({str(directory)!r}) else []")
+        on_the_way = {place.relative_to(directory).parts[0] for place in needed if place.is_relative_to(directory)}
+
+        assert directory == Path("/") or set(found) <= on_the_way
 
 
 @needs_strict
