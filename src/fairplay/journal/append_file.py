@@ -68,6 +68,18 @@ class Syncer:
             self._run()
         return done
 
+    def round(self) -> bool:
+        """Sync once what there is; False: nothing was to be synced."""
+        with self._lock:
+            dirty, self._dirty = self._dirty, {}
+        for file, waiting in sorted(dirty.items(), key=lambda one: not one[1]):  # first those that somebody awaits
+            if file.sync_behind():
+                self.sync_later(file)
+            for done in waiting:
+                if done.set_running_or_notify_cancel():
+                    done.set_result(None)
+        return bool(dirty)
+
     def _run(self) -> None:
         if not self._running:
             self._running = True
@@ -78,18 +90,11 @@ class Syncer:
         while True:
             self._asked.wait(PAUSE)
             self._asked.clear()
+            idle = 0 if self.round() else idle + 1
             with self._lock:
-                dirty, self._dirty = self._dirty, {}
-                idle = 0 if dirty else idle + 1
-                if idle > LINGER:
+                if idle > LINGER and not self._dirty:
                     self._running = False
                     return
-            for file, waiting in sorted(dirty.items(), key=lambda one: not one[1]):  # first those that somebody awaits
-                if file.sync_behind():
-                    self.sync_later(file)
-                for done in waiting:
-                    if done.set_running_or_notify_cancel():
-                        done.set_result(None)
 
 
 class Disk:
