@@ -16,15 +16,18 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import Observer
-from fairplay.journal.append_file import Disk, Sync, Syncer
+from fairplay.core.roles import UNRECORDED, Observer, Record
+from fairplay.hosting.notes import Notes
+from fairplay.journal.append_file import Disk, Sync
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
 from fairplay.referee import referee as conversation
+from fairplay.referee.drivers import play
 from fairplay.referee.host import Referee
+from fairplay.referee.local import Local
 from tests.reliability.tables import AnyMatch, Table
 
 At = Callable[[str], None]  # is called with the name of each step
@@ -146,20 +149,18 @@ class Wired:
             self._at("answered")  # also by raising
 
 
-class Stepping(Journal):
-    """A journal between two steps."""
+class Stepping(Notes):
+    """A record between two steps."""
 
-    at: At
+    def __init__(self, record: Record, at: At) -> None:
+        super().__init__(record, UNRECORDED.clock)
+        self._at = at
 
-    def open(self, match: AnyMatch) -> None:
-        self.at("applied")
-        super().open(match)
-        self.at("written")
-
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
-        self.at("applied")
-        super().write(event, message, answer)
-        self.at("written")
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        self._at("applied")
+        behind = super().write(event, message, answer)
+        self._at("written")
+        return behind
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -180,38 +181,39 @@ def attempt(
     at: At,
     disk: Handles | None = None,
     sync: Sync = Sync.OFF,
-    syncer: Syncer | None = None,
     observers: Sequence[Observer] = (),
 ) -> Attempt:
     """Do what the command does: go on with the unfinished match if it is there, or else begin it."""
     disk = disk or Tearing(at)
     ticks = count(BEGINNING)
-    journal = Stepping(directory, sync=sync, disk=disk, clock=lambda: 0.0, now=lambda: next(ticks) + 0.5)
-    journal.at = at
-    if syncer is not None:
-        journal._syncer = syncer
+    journal = Journal(directory, sync=sync, disk=disk, now=lambda: next(ticks) + 0.5)
     referee, known, shown = Referee(), 0, list[tuple[Seat, str, Any]]()
     witnesses = [Witness(at, "told one"), Witness(at, "told all")]
     for observer in (*witnesses, *observers):
         referee.subscribe(observer)
     final, fault = None, None
+    record: Record = UNRECORDED
     try:
         paths = unfinished(directory, lambda opening: is_of(opening, table, seed))
         if paths:
             known = len(facts_in(paths[0].read_bytes()))
-            match = journal.resume(paths[0])
+            record, recorded = journal.resume(paths[0])
+            match = recorded.at(None)
         else:
             match = table.begin(seed)
-            journal.open(match)
-        players = [Wired(table.player(seat, seed), seat, at, shown) for seat in sorted(match.seated)]
-        with stepping_judge(at):
-            final = referee.resume(match, players, record=journal)
+            at("applied")
+            record = journal.begin(match)
+            at("written")
+        players = {seat: Local(Wired(table.player(seat, seed), seat, at, shown), match.game) for seat in match.seated}
+        with stepping_judge(at), referee.informing() as inform:
+            final = play(match, players, Stepping(record, at), inform, resumed=bool(paths))
+        record.close()
     except Crash:
         pass
     except HostFault as error:
         fault = error
         with suppress(HostFault):
-            journal.close()
+            record.close()
     disk.drop()
     heard = witnesses[0]
     return Attempt(known, tuple(heard.facts), shown[0] if shown else None, heard.result, final, fault)

@@ -15,12 +15,14 @@ class Buffering:
         self._append = AppendFile.append
         self._waiting: list[bytes] = []
 
-    def __call__(self, file: AppendFile, text: bytes) -> None:
+    def __call__(self, file: AppendFile, text: bytes) -> bool:
         """Wait until there are enough of them, or the match is over."""
         self._waiting.append(text)
-        if len(self._waiting) > KEPT_BACK or text.startswith(b'{"type":"result"'):
-            self._append(file, b"".join(self._waiting))
-            self._waiting.clear()
+        if len(self._waiting) <= KEPT_BACK and not text.startswith(b'{"type":"result"'):
+            return False
+        kept_back = b"".join(self._waiting)
+        self._waiting.clear()
+        return self._append(file, kept_back)
 
 
 if __name__ == "__main__":

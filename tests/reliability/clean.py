@@ -19,11 +19,12 @@ from fairplay.games.tsuro.game import most_tiles
 from fairplay.journal import replay
 from fairplay.journal.append_file import Sync
 from fairplay.journal.lines import JournalLine
-from fairplay.journal.record import Journal
+from fairplay.journal.record import Journal, MatchRecord, branched
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import open_player
 from fairplay.referee.drivers import play
+from fairplay.referee.host import dealt, drawn_id
 from fairplay.referee.local import Local
 from fairplay.testing.hostile import SHELF
 from tests.reliability.attempts import Crash
@@ -71,33 +72,34 @@ def recorded(number: int, seed: bytes) -> Iterator[str]:
     with TemporaryDirectory() as directory:
         journal = Journal(directory, sync=(Sync.OFF, Sync.OFF, Sync.BATCH, Sync.ALWAYS)[lots.below(4)])
         try:
-            with journal:
-                journal.open(match)
-                path = journal.path
-                assert path is not None
-                for _ in range(lots.below(3)):
-                    if play_on(match, journal, receipts, lots, 1 + lots.below(40)):
-                        break
-                    journal.close()
-                    match = journal.resume(path)
-                else:
-                    play_on(match, journal, receipts, lots, 10**6)
+            path = played(match, journal, receipts, lots)
             yield alarm(name, path, receipts)
             if lots.below(3) == 0:
-                yield from branched(name, path, journal, lots)
+                yield from branch(name, path, journal, lots)
         except FairplayError as error:
             yield f"{name}: {type(error).__name__}: {error}"
 
 
-def branched(name: str, path: Path, journal: Journal, lots: Lots) -> Iterator[str]:
+def played(match: AnyMatch, journal: Journal, receipts: list[Receipt], lots: Lots) -> Path:
+    """The journal of a match that may be interrupted once or twice."""
+    record, resumed = journal.begin(match), False
+    for _ in range(lots.below(3)):
+        if play_on(match, record, receipts, lots, 1 + lots.below(40), resumed=resumed):
+            return record.path
+        record, recorded = journal.resume(record.path)
+        match, resumed = recorded.at(None), True
+    play_on(match, record, receipts, lots, 10**6, resumed=resumed)
+    return record.path
+
+
+def branch(name: str, path: Path, journal: Journal, lots: Lots) -> Iterator[str]:
     """The same for a match that leaves another at some point."""
     parent, receipts = read(path), list[Receipt]()
-    with journal:
-        match = journal.branch(parent, lots.below(len(parent.facts) + 1), parent.opening.names)
-        branch = journal.path
-        assert branch is not None
-        play_on(match, journal, receipts, lots, 10**6)
-    yield alarm(f"branch of {name}", branch, receipts)
+    facts = lots.below(len(parent.facts) + 1)
+    match = branched(parent, facts, parent.names)
+    record = journal.branch(match, parent, facts)
+    play_on(match, record, receipts, lots, 10**6, resumed=True)
+    yield alarm(f"branch of {name}", record.path, receipts)
 
 
 def alarm(name: str, path: Path, receipts: Sequence[Receipt]) -> str:
@@ -112,18 +114,20 @@ def alarm(name: str, path: Path, receipts: Sequence[Receipt]) -> str:
     return ""
 
 
-def play_on(match: AnyMatch, journal: Journal, receipts: list[Receipt], lots: Lots, calls: int) -> bool:
+def play_on(
+    match: AnyMatch, record: MatchRecord, receipts: list[Receipt], lots: Lots, calls: int, *, resumed: bool
+) -> bool:
     """Play to the end, or up to so many calls; was it the end? Receipts go to players and to an observer."""
 
-    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-        journal.write(event, message, answer)
-        if isinstance(event, Ended):
-            receipts.append(journal.receipt())
+    def inform(event: Event, match: AnyMatch) -> None:
+        if isinstance(event, Ended) and event.result.receipt is not None:
+            receipts.append(event.result.receipt)
 
     left = iter(range(calls, -1, -1))
     table = {seat: Listening(somebody(match.game, lots), receipts, left) for seat in match.seated}
     try:
-        play(match, table, announce, journal.receipt)
+        with record:
+            play(match, table, record, inform, resumed=resumed)
     except Crash:
         return False
     return True
@@ -135,13 +139,13 @@ def some_match(lots: Lots, seed: bytes) -> AnyMatch:
     if lots.below(6) == 0 and name != "tsuro":  # whose examples have too few tiles to be played to the end
         states = [state for state in title(name).examples.values() if len(state.scores) in title(name).rules.seats]
         state = states[lots.below(len(states))]
-        return Match(game_with(name, {}), state, tuple("abcde"[: len(state.scores)]))
+        return Match(game_with(name, {}), state, tuple("abcde"[: len(state.scores)]), id=drawn_id())
     while True:
         seats = title(name).rules.seats
         players = seats[lots.below(len(seats))]
         game = game_with(name, some_parameters(name, players, lots))
         try:
-            return Match(game, game.deal(players, seed), tuple("abcde"[:players]), seed=seed)
+            return dealt(game, "abcde"[:players], seed)
         except BadRequest:
             continue  # such a board is too small for so many
 

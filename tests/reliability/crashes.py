@@ -13,7 +13,7 @@ from fairplay.core.errors import FairplayError
 from fairplay.core.events import Event, Fact, Result
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
-from fairplay.journal.record import Journal
+from fairplay.journal.record import MatchRecord
 from fairplay.journal.replay import Recorded, read
 from fairplay.referee.gallery import Gallery
 from tests.reliability.attempts import (
@@ -120,17 +120,18 @@ def follows(shown: tuple[Seat, str, Any], recorded: Recorded) -> bool:
 @contextmanager
 def telling_before_writing() -> Iterator[None]:
     """The bug of a journal that is written when everybody has been told."""
-    late: list[Callable[[], None]] = []
-    write, tell = Journal.write, Gallery.tell
+    late: list[Callable[[], object]] = []
+    write, tell = MatchRecord.write, Gallery.tell
 
-    def write_later(journal: Journal, event: Event, message: Message | None, answer: Answer | None) -> None:
-        late.append(lambda: write(journal, event, message, answer))
+    def write_later(record: MatchRecord, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        late.append(lambda: write(record, event, message, answer))
+        return False
 
     def tell_first(gallery: Gallery, event: Event, match: AnyMatch) -> None:
         tell(gallery, event, match)
         late.pop()()
 
-    with patch.object(Journal, "write", write_later), patch.object(Gallery, "tell", tell_first):
+    with patch.object(MatchRecord, "write", write_later), patch.object(Gallery, "tell", tell_first):
         yield
 
 

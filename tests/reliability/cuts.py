@@ -98,8 +98,10 @@ def misresumed(text: bytes, table: Table, seed: bytes, expected: Undisturbed) ->
                 return "" if path.read_bytes() == text else "the file was changed, though it was refused"
             return "it was resumed, though there is nothing to be resumed"
         try:
-            match = journal.resume(path)
-            Referee().resume(match, [table.player(seat, seed) for seat in sorted(match.seated)], record=journal)
+            record, recorded = journal.resume(path)
+            match = recorded.at(None)
+            with record:
+                Referee().resume(match, [table.player(seat, seed) for seat in sorted(match.seated)], record=record)
             return difference(path, expected.facts, expected.result, None)
         except FairplayError as error:
             return f"{type(error).__name__}: {error}"

@@ -13,10 +13,10 @@ from unittest.mock import patch
 import msgspec
 
 from fairplay.core.errors import FairplayError
-from fairplay.journal.append_file import AppendFile, Sync, Syncer
+from fairplay.journal.append_file import AppendFile, Sync
 from tests.reliability.attempts import Attempt, Fuse, attempt, begun, difference, is_finished, is_kept
 from tests.reliability.crashes import Undisturbed, undisturbed
-from tests.reliability.forgetting import ByHand, Forgetting
+from tests.reliability.forgetting import Forgetting
 from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for
 from tests.reliability.tables import TABLES, Table
 
@@ -45,14 +45,16 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Failing(Forgetting):
-    """A disk that fails, and that forgets whatever was not synced when a sync fails."""
+    """A disk that fails, and that forgets whatever was not synced when a sync fails.
 
-    def __init__(self, syncer: Syncer) -> None:
+    A round of syncing is made while every third line is written.
+    """
+
+    def __init__(self) -> None:
         super().__init__()
         self.failure: Failure | None = None
         self.failed = False
         self._spoiled = False  # by a failed sync: what was not synced then never is, whatever a later sync says
-        self._syncer = syncer  # makes a round while every third line is written
         self._lines = count(1)
         self._calls = 0
         self._ticks = count()
@@ -75,7 +77,7 @@ class Failing(Forgetting):
             return super().write(file, text[: part(len(text))])
         written = super().write(file, text)
         if next(self._lines) % ROUND == 0:
-            self._syncer.round()
+            self.syncer.round()
         return written
 
     def cut(self, file: int, size: int) -> None:
@@ -149,15 +151,14 @@ def suspended(table: Table, seed: bytes, mode: Sync, scene: str, failure: Failur
     may_forget = mode is not Sync.OFF and failure.call in FORGETTING
     for forgets in (False, True) if may_forget else (False,):
         with TemporaryDirectory() as name:
-            directory, syncer = Path(name), ByHand()
-            disk = Failing(syncer)
+            directory, disk = Path(name), Failing()
             if scene == "resumed":
-                attempt(table, seed, directory, Fuse("asked", len(table.players) + 4), disk, mode, syncer)
+                attempt(table, seed, directory, Fuse("asked", len(table.players) + 4), disk, mode)
                 with begun(directory)[0].open("ab") as file:
                     file.write(b'{"type":"fact",')
             disk.failure = failure
             try:
-                done = attempt(table, seed, directory, Fuse(), disk, mode, syncer)
+                done = attempt(table, seed, directory, Fuse(), disk, mode)
                 if not disk.failed:
                     return None
                 if forgets:
@@ -214,10 +215,10 @@ def trying_again() -> AbstractContextManager[Any]:
     """The bug of a journal that syncs again after a sync has failed, and believes it."""
     sync = AppendFile.sync_behind
 
-    def twice(file: AppendFile) -> None:
+    def twice(file: AppendFile) -> bool:
         sync(file)
         file._failure = None
-        sync(file)
+        return sync(file)
 
     return patch.object(AppendFile, "sync_behind", twice)
 

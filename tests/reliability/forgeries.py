@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Lots, derive
+from fairplay.core.chance import Lots, commitment_to, derive
 from fairplay.games import title
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
@@ -40,11 +40,13 @@ def delete(lines: Lines, other: Lines, lots: Lots) -> Lines:
 
 
 def insert(lines: Lines, other: Lines, lots: Lots) -> Lines:
-    """Put in a line that stands somewhere else, or that the match was resumed."""
+    """Put in a line that stands somewhere else, or that the match was resumed and everybody sat down again."""
     place, epochs = 1 + lots.below(len(lines)), sum(line["type"] == "resumed" for line in lines)
-    mark = {"type": "resumed", "seq": place, "at": lines[0]["at"], "fairplay": lines[0]["fairplay"]}
-    fresh = {**mark, "epoch": epochs + 2, "hash": lines[0]["hash"]}
-    return [*lines[:place], (fresh, any_of(lines, lots), any_of(other, lots))[lots.below(3)], *lines[place:]]
+    mark = {"at": lines[0]["at"], "hash": lines[0]["hash"]}
+    resumed = {"type": "resumed", "seq": place, **mark, "fairplay": lines[0]["fairplay"], "epoch": epochs + 2}
+    seated = {"type": "seated", "seq": place + 1, **mark, "names": lines[0]["names"]}
+    fresh = ([resumed, seated], [any_of(lines, lots)], [any_of(other, lots)])[lots.below(3)]
+    return [*lines[:place], *fresh, *lines[place:]]
 
 
 def swap(lines: Lines, other: Lines, lots: Lots) -> Lines:
@@ -86,13 +88,16 @@ KINDS: tuple[Forgery, ...] = (edit, delete, insert, swap, splice, truncate, rest
 
 def another_match(lines: Lines, other: Lines, lots: Lots) -> Lines:
     """Put another match of the same players in its place, under the same id."""
-    return [{**other[0], "match": lines[0]["match"]}, *other[1:]]
+    opening = {**other[0], "match": lines[0]["match"]}
+    if "seed" in opening:
+        opening["commitment"] = commitment_to(bytes.fromhex(opening["seed"]), opening["match"])
+    return [opening, *other[1:]]
 
 
 def other_names(lines: Lines, other: Lines, lots: Lots) -> Lines:
     """Say that others have played."""
     names = lines[0]["names"]
-    return [{**lines[0], "names": [*names[1:], names[0]]}, *lines[1:]]
+    return [{**line, "names": [*names[1:], names[0]]} if "names" in line else line for line in lines]
 
 
 def another_time(lines: Lines, other: Lines, lots: Lots) -> Lines:
@@ -102,7 +107,8 @@ def another_time(lines: Lines, other: Lines, lots: Lots) -> Lines:
 
 def no_interruptions(lines: Lines, other: Lines, lots: Lots) -> Lines:
     """Say that nothing was ever interrupted, and who wrote it."""
-    return [line for line in lines if line["type"] != "resumed"]
+    opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
+    return [opening, seated, *(line for line in rest if line["type"] != "seated")]
 
 
 LAWFUL: tuple[Forgery, ...] = (another_match, other_names, another_time, no_interruptions)
@@ -114,14 +120,16 @@ def finished_otherwise(lines: Lines, lots: Lots) -> Lines:
     with TemporaryDirectory() as directory:
         path, journal = Path(directory) / "forged.jsonl", Journal(directory, sync=Sync.OFF)
         path.write_bytes(chain_left(kept))
-        match = journal.resume(path)
+        record, recorded = journal.resume(path)
+        match = recorded.at(None)
         shelf, key = title(match.game.name), derive(bytes(32), str(lots.below(2**32)))
         players = [open_player("random", shelf, derive(key, str(seat))) for seat in sorted(match.seated)]
         if match.game.name == "q":
             players = [lambda view: {"type": "pass"} for _ in players]
-        Referee().resume(match, players, record=journal)
+        with record:
+            Referee().resume(match, players, record=record)
         forged = whole_lines(path.read_bytes())
-    return [line for line in forged if line["type"] != "resumed"]
+    return no_interruptions(forged, [], lots)
 
 
 # The two ways to write a forgery down.

@@ -3,18 +3,27 @@
 import os
 from pathlib import Path
 
-from fairplay.journal.append_file import AppendFile, Sync, Syncer
+from fairplay.journal.append_file import AppendFile, Syncer
 from tests.reliability.attempts import Handles
+
+
+class ByHand(Syncer):
+    """A syncer without a thread: its rounds are made when the test wants them."""
+
+    def _run(self) -> None:
+        pass
 
 
 class Forgetting(Handles):
     """A disk that knows what would be left of its files: their contents when they were last synced.
 
-    A file whose name was not synced with its directory would not be there at all.
+    A file whose name was not synced with its directory would not be there at all. Nothing is synced in the background
+    but when a test makes a round of its syncer.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.syncer = ByHand()
         self.durable: dict[str, bytes] = {}  # by path: what was synced of each file
         self.named: set[str] = set()  # the files that a directory durably holds
 
@@ -25,6 +34,13 @@ class Forgetting(Handles):
 
     def sync(self, file: int) -> None:
         self.durable[self.files[file]] = self.content(file)
+
+    def sync_later(self, file: AppendFile) -> None:
+        self.syncer.sync_later(file)
+
+    def drop(self) -> None:
+        super().drop()
+        self.syncer.forget()
 
     def sync_directory(self, path: str) -> None:
         self.named |= {known for known in self.durable if Path(known).parent == Path(path)}
@@ -46,10 +62,3 @@ class Forgetting(Handles):
         for path, text in surviving.items():
             Path(path).write_bytes(text)
         self.durable = surviving
-
-
-class ByHand(Syncer):
-    """A syncer without a thread: its rounds are made when the test wants them."""
-
-    def watch(self, file: AppendFile | None) -> None:
-        self._watched = file if file is not None and file.mode is Sync.BATCH else None

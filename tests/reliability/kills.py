@@ -148,7 +148,8 @@ def wrong_end(directory: Path, expected: Run, told: Sequence[Any]) -> str:
         fact_of(event) for event in expected.events[1:-1]
     ]:
         return "the facts are not those of the undisturbed match"
-    names, result, ended = lines[0]["names"], lines[-1]["result"], expected.events[-1]
+    (*_, names), result = (line["names"] for line in lines if line["type"] == "seated"), lines[-1]["result"]
+    ended = expected.events[-1]
     if [[names[seat] for seat in sorted(group)] for group in result["ranking"]] != ended["ranking"]:
         return "the ranking is not that of the undisturbed match"
     if result["ejected"] != [fact_of({"type": "ejected", **ejected}) for ejected in ended["ejected"]]:

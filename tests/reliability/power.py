@@ -17,7 +17,7 @@ from tests.reliability.attempts import At, Fuse, attempt, begun, facts_in, is_fi
 from tests.reliability.clockwork import Clockwork, VirtualLock
 from tests.reliability.crashes import undisturbed
 from tests.reliability.cuts import misresumed
-from tests.reliability.forgetting import ByHand, Forgetting
+from tests.reliability.forgetting import Forgetting
 from tests.reliability.readings import Bug, Meter, Reading, lots_for, reading, seed_for
 from tests.reliability.tables import TABLES, AnyMatch, Table
 
@@ -41,7 +41,10 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 class Slow(Forgetting):
-    """A disk that takes its time to sync; what is written meanwhile does not count."""
+    """A disk that takes its time to sync; what is written meanwhile does not count.
+
+    Rounds of syncing are made by the clockwork, in the background.
+    """
 
     def __init__(self, lots: Lots, slowest: int) -> None:
         super().__init__()
@@ -61,27 +64,19 @@ class Slow(Forgetting):
         self.clockwork.pass_time(self._lots.below(self._slowest + 1) / 1000)
         super().sync_directory(path)
 
+    def sync_later(self, file: AppendFile) -> None:
+        if not isinstance(file._syncing, VirtualLock):
+            file._syncing = VirtualLock(self.clockwork)  # type: ignore[assignment]  # which is no real one
+        super().sync_later(file)
+
     def clock(self) -> float:
         return self.clockwork.now
 
-
-class Turning(ByHand):
-    """A syncer whose rounds are made by the clockwork, in the background."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clockwork: Clockwork
-
-    def watch(self, watched: AppendFile | None) -> None:
-        super().watch(watched)
-        if watched is not None:
-            watched._syncing = VirtualLock(self.clockwork)  # type: ignore[assignment]  # which is no real one
-
     def work(self, clockwork: Clockwork) -> None:
-        """As the thread of a real one does."""
+        """As the thread of a real syncer does."""
         while True:
             clockwork.pass_time(PAUSE)
-            self.round()
+            self.syncer.round()
 
 
 class Chronicle:
@@ -142,12 +137,11 @@ def played(
     """All cuts of a match, in as many processes as there are fuses; players think by letting time pass."""
     chronicle, longest, now = Chronicle(disk), THOUGHTS[lots.below(len(THOUGHTS))], 0.0
     for fuse in fuses:
-        syncer = Turning()
-        with Clockwork(now, syncer.work) as clockwork:
-            disk.clockwork = syncer.clockwork = clockwork
+        with Clockwork(now, disk.work) as clockwork:
+            disk.clockwork = clockwork
             disk.at = fuse if mode is Sync.ALWAYS else Fuse()  # in batches it is not the match that syncs
             thinking = thinker(fuse, chronicle, clockwork, longest, lots)
-            done = attempt(table, seed, directory, thinking, disk, mode, syncer, [chronicle])
+            done = attempt(table, seed, directory, thinking, disk, mode, [chronicle])
         if done.fault is not None:
             raise done.fault
         if any(map(is_finished, begun(directory))):

@@ -11,6 +11,7 @@ from fairplay.core.match import Match
 from fairplay.games import fish, game_with, q, title, tsuro
 from fairplay.games.tsuro.board import EMPTY
 from fairplay.players.address import open_player
+from fairplay.referee.host import drawn_id
 
 AnyMatch = Match[Any, Any, Any]
 AnyStrategy = Callable[[Any], Any]
@@ -50,8 +51,8 @@ class Table(msgspec.Struct, frozen=True):
         game = game_with(self.game, self.parameters)
         state = game.deal(len(self.players), seed)
         if self.pile is None:
-            return Match(game, state, self.names, seed=seed)
-        return Match(game, msgspec.structs.replace(state, pile=state.pile[: self.pile]), self.names)
+            return Match(game, state, self.names, seed=seed, id=drawn_id())
+        return Match(game, msgspec.structs.replace(state, pile=state.pile[: self.pile]), self.names, id=drawn_id())
 
     def player(self, seat: Seat, seed: bytes) -> "Sitter":
         """A fresh player."""

@@ -94,10 +94,8 @@ def flips_of_unfinished(evidence: Evidence, path: Path, lots: Lots) -> Iterator[
         for place in places:
             flipped, trial = flip(text, place, lots)
             path.write_bytes(flipped)
-            journal = Journal(path.parent, sync=Sync.OFF)
             try:
-                with journal:
-                    journal.resume(path)
+                Journal(path.parent, sync=Sync.OFF).resume(path)[0].close()
             except BadJournal:
                 yield trial, "" if path.read_bytes() == flipped else "it was refused, but changed"
             else:

@@ -54,8 +54,7 @@ class Patient:
 def played(directory: Path, deadline: float) -> tuple[Telling, Patient, Any]:
     disk = Telling()
     player = Patient(disk, deadline)
-    with Journal(directory, disk=disk) as journal:
-        match = Referee().run(GAME, [player, player], seed=bytes(32), record=journal)
+    match = Referee().run(GAME, [player, player], seed=bytes(32), record=Journal(directory, disk=disk).begin)
     return disk, player, match
 
 
