@@ -90,18 +90,18 @@ def housed(game: AnyGame, player: str, seats: int) -> Benchmark:
     return run
 
 
-def refereed(game: AnyGame, player: str, seats: int, record: Journal | None = None, *, matches: int = 20) -> Benchmark:
+def refereed(game: AnyGame, player: str, seats: int, journal: Journal | None = None, *, matches: int = 20) -> Benchmark:
     """Whole matches: conversation, judgement and events, house players, one observer."""
     house = title(game.name).house[player]
     seeds = [seed_from(f"{number}") for number in range(matches)]
     tables = [[house.make("", derive(seed, f"seat {seat}")) for seat in range(seats)] for seed in seeds]
-    referee, watcher = Referee(), Watcher()
+    referee, watcher, begin = Referee(), Watcher(), journal.begin if journal else None
     referee.subscribe(watcher)
 
     def run() -> int:
         before = watcher.events
         for seed, table in zip(seeds, tables, strict=True):
-            referee.run(game, table, seed=seed, record=record)
+            referee.run(game, table, seed=seed, record=begin)
         return watcher.events - before - 2 * len(seeds)  # without the start and the end of each
 
     return run

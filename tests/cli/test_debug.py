@@ -1,6 +1,7 @@
 """Try out fairplay debug: a player hears again what a seat heard, and its answers are held against the record."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from fairplay.journal.transcript import transcript
 from tests.cli.command import BROKEN, GOOD, complaint, fairplay, in_process, journal, refusal, script, spoil
 from tests.cli.test_play import NO_PLAYERS
 from tests.journal.journals import GAME, crash, first
+from tests.journals_at import newest
 
 TABLES = {
     "fish": ("random", "greedy", "lookahead:1", "random"),
@@ -422,9 +424,8 @@ def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None
 
 
 def test_a_match_that_was_not_dealt_can_be_debugged_too(tmp_path: Path) -> None:
-    with Journal(tmp_path) as begun:
-        match = Match(GAME, EXAMPLES["placing"], ("ann", "bob", "cyd"))
-        begun.open(match)
+    match = Match(GAME, EXAMPLES["placing"], ("ann", "bob", "cyd"))
+    with Journal(tmp_path).begin(match) as begun:
         Referee().resume(match, [first, first, first], record=begun)
 
     done = fairplay("debug", str(begun.path), "--seat", "bob", bot(tmp_path, GOOD))
@@ -466,11 +467,10 @@ def test_the_match_goes_on_with_the_players_of_the_record(game: str, tmp_path: P
 
 
 def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
-    with Journal(tmp_path) as alone:
-        match = Referee().run(GAME, [first, crash], names=["ann", "bob"], record=alone)
+    match = Referee().run(GAME, [first, crash], names=["ann", "bob"], record=Journal(tmp_path).begin)
     assert len(match.ejected) == 1
 
-    start = ("debug", str(alone.path), "--seat", "ann", "--turn", "3", bot(tmp_path, GOOD), "--play-on")
+    start = ("debug", str(newest(tmp_path)), "--seat", "ann", "--turn", "3", bot(tmp_path, GOOD), "--play-on")
 
     assert fairplay(*start).code == 0
     assert refusal(fairplay(*start, "random")) == "others still at the table: 0, but named behind PLAYER: 1"
@@ -591,9 +591,9 @@ def test_only_players_in_this_process_are_debugged(address: str, tmp_path: Path)
 
 
 def test_nor_does_a_match_go_on_with_players_of_the_record_that_are_elsewhere(tmp_path: Path) -> None:
-    with Journal(tmp_path, players=("greedy", "tcp:4000")) as begun:
-        Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=begun)
-    start = ("debug", str(begun.path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
+    begin = partial(Journal(tmp_path).begin, players=("greedy", "tcp:4000"))
+    Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=begin)
+    start = ("debug", str(newest(tmp_path)), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
 
     assert refusal(fairplay(*start)).startswith("tcp:4000 is elsewhere, and debug takes players in this process: ")
     assert "bob" in fairplay(*start, "random").out.rpartition("\n1. ")[2]
@@ -649,9 +649,8 @@ def test_a_turn_after_an_ejection_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_record_that_names_no_players_goes_on_only_with_others(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=journal)
-    start = ("debug", str(journal.path), "--seat", "ann", "--turn", "1", bot(tmp_path, GOOD), "--play-on")
+    Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=Journal(tmp_path).begin)
+    start = ("debug", str(newest(tmp_path)), "--seat", "ann", "--turn", "1", bot(tmp_path, GOOD), "--play-on")
 
     why = refusal(fairplay(*start))
 

@@ -3,17 +3,20 @@
 import json
 import shlex
 import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairplay import Journal, Moment, Referee
-from fairplay.cli.why import MOST_LINES
+from fairplay import Journal, Match, Moment, Referee
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.messages import Failed, TakeTurn
+from fairplay.core.roles import Record
 from fairplay.games import title
 from fairplay.games.q import Place, Placement, Q
+from fairplay.hosting.why import MOST_LINES
 from fairplay.journal.appeal import Appeal, clauses
 from fairplay.journal.verify import read_lawful
 from fairplay.referee.local import Local
@@ -22,6 +25,7 @@ from fairplay.testing.hostile import SHELF
 from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
 from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
 from tests.journal.test_appeal import kicked
+from tests.journals_at import newest
 from tests.testing.test_hostile import SEATINGS
 
 CHEATS = """
@@ -87,6 +91,12 @@ def data(path: Path, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in told(path, "--json", *arguments).splitlines()]
 
 
+def played(directory: Path, players: list[Any], begin: Callable[[Match[Any, Any, Any]], Record]) -> Path:
+    """The journal of a match."""
+    Referee().run(GAME, players, seed=SEED, record=begin)
+    return newest(directory)
+
+
 def bot(directory: Path, name: str, source: str) -> str:
     path = directory / name
     path.write_text(source)
@@ -94,8 +104,8 @@ def bot(directory: Path, name: str, source: str) -> str:
 
 
 def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
-    still = Journal(tmp_path, players=("random", "./my bot.py"), clock=lambda: 0.0, now=lambda: 1.7e9)
-    path, _ = record(tmp_path, [first, later(1, cheat)], journal=still)
+    still = Journal(tmp_path, clock=lambda: 0.0, now=lambda: 1.7e9)
+    path = played(tmp_path, [first, later(1, cheat)], partial(still.begin, players=("random", "./my bot.py")))
     view = read_lawful(path).at(3).view(1)
     board = title("fish").text(view, ("player-1", "player-2")).split("\n")
 
@@ -242,7 +252,7 @@ def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
     [("-bot.py", "-- -bot.py"), ("- bot.py", "-- '- bot.py'"), ("./a=b.py", "player=./a=b.py")],
 )
 def test_an_address_is_never_taken_for_something_else(address: str, shown: str, tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat], journal=Journal(tmp_path, players=("random", address)))
+    path = played(tmp_path, [first, cheat], partial(Journal(tmp_path).begin, players=("random", address)))
 
     assert data(path)[0]["commands"][0] == f"fairplay debug {path} --seat 1 --turn 1 {shown}"
 
@@ -292,12 +302,12 @@ def test_only_the_hand_of_whoever_was_ejected_is_told(tmp_path: Path) -> None:
 
 def test_an_answer_without_end_does_not_flood_a_terminal(tmp_path: Path) -> None:
     tiles = tuple(Placement("red star", (0, column)) for column in range(10_000))
-    record_of = Journal(tmp_path, players=("./flood.py", "random"))
+    begin = partial(Journal(tmp_path).begin, players=("./flood.py", "random"))
     pass_on = title("q").house["dag"].make("", bytes(32))
-    Referee().run(Q(), [lambda view: Place(tiles), pass_on], seed=SEED, record=record_of)
-    assert record_of.path is not None
+    Referee().run(Q(), [lambda view: Place(tiles), pass_on], seed=SEED, record=begin)
+    path = newest(tmp_path)
 
-    words, [one] = told(record_of.path), data(record_of.path)
+    words, [one] = told(path), data(path)
 
     assert max(len(line) for line in words.splitlines()) < LONGEST + 100
     assert len(one["answer"]["tiles"]) == 10_000

@@ -25,7 +25,7 @@ def facts(game: str, player: str, key: bytes = KEY) -> list[Fact]:
     match = Match(rules, rules.deal(seats, KEY), tuple(f"p{seat}" for seat in range(seats)))
     heard: list[Any] = []
     table = [Local(title(game).house[player].make("", derive(key, f"seat {seat}")), rules) for seat in range(seats)]
-    play(match, table, lambda event, match, *_: heard.append(event))
+    play(match, table, inform=lambda event, match: heard.append(event))
     return heard[1:-1]
 
 

@@ -97,7 +97,7 @@ def test_turn_info_has_the_map_and_the_tiles_of_the_current_player_and_its_id() 
 def test_every_turn_brings_the_current_list_of_tiles_as_the_first_one_does() -> None:
     table, states = [good(), good(), good()], []
 
-    play(match(), table, lambda event, match, *_: states.append(match.state))
+    play(match(), table, inform=lambda event, match: states.append(match.state))
 
     hands = {state.hands[seat] for state in states for seat in range(3)}
     for channel in table:
@@ -108,7 +108,7 @@ def test_every_turn_brings_the_current_list_of_tiles_as_the_first_one_does() -> 
 
 
 def test_the_referee_need_not_keep_track_of_the_turn_order() -> None:
-    script = conversation(match(), lambda event, match, *_: None)
+    script = conversation(match())
     request, turns = next(script), 0
 
     while turns < 30:
@@ -175,7 +175,7 @@ def verdict(view: View, action: Action) -> str:
 def test_an_invalid_action_gets_a_player_kicked_told_and_cut_off() -> None:
     table, events = [good(), bad(), good()], []
 
-    final = play(match(), table, lambda event, match, *_: events.append((event, match)))
+    final = play(match(), table, inform=lambda event, match: events.append((event, match)))
 
     kicked, after = next((event, match) for event, match in events if isinstance(event, Ejected))
     assert (kicked.seat, kicked.fault, kicked.moment) == (1, Fault.ILLEGAL, Moment.TURN)
@@ -188,12 +188,12 @@ def test_an_invalid_action_gets_a_player_kicked_told_and_cut_off() -> None:
 def test_a_valid_action_is_committed() -> None:
     table, story = [good(), good(), good()], [match().state]
 
-    def follow(event: Any, match: Any, message: Any, answer: Any) -> None:
+    def follow(event: Any, match: Any) -> None:
         if isinstance(event, Acted):
             assert match.state == GAME.apply(story[-1], event.action)
             story.append(match.state)
 
-    final = play(match(), table, follow)
+    final = play(match(), table, inform=follow)
 
     assert len(story) > 10
     assert story[-1] == final.state

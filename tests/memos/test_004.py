@@ -28,6 +28,7 @@ from fairplay.core.chance import seed_from
 from fairplay.games.fish import Action, Fish, Place, Stage, State, View
 from fairplay.journal.replay import read
 from fairplay.testing.scripted import Scripted, failing, playing
+from tests.journals_at import lines_of, newest
 
 FishMatch = Match[State, View, Action]
 
@@ -90,7 +91,7 @@ def run(table: list[Any], watcher: Watcher | None = None, **options: Any) -> Fis
 
 def test_a_game_has_a_unique_id(tmp_path: Path) -> None:
     for _ in range(10):
-        run([first, first], record=Journal(tmp_path))
+        run([first, first], record=Journal(tmp_path).begin)
 
     ids = [json.loads(path.read_text().partition("\n")[0])["match"] for path in tmp_path.iterdir()]
     assert len(set(ids)) == 10
@@ -232,12 +233,11 @@ def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
     watcher, times = Watcher(), iter(range(1000, 2000))
     journal = Journal(tmp_path, now=lambda: next(times))
 
-    run([first, first], watcher, record=journal)
+    run([first, first], watcher, record=journal.begin)
 
-    assert journal.path is not None
-    lines = [json.loads(line) for line in journal.path.read_text().splitlines()]
+    lines = lines_of(newest(tmp_path))
     at = [line["at"] for line in lines]
-    assert len(lines) == len(watcher.events)
+    assert len(lines) == 1 + len(watcher.events)  # the opening comes before
     assert at[0] == 1000
     assert at == sorted(set(at))
 
@@ -273,7 +273,9 @@ def test_a_player_that_does_not_respond_in_time_is_kicked_out(call: int) -> None
     good = Scripted(playing(first))
     heard: list[Event] = []
 
-    match = play(Match(GAME, GAME.deal(2, SEED), ("late", "good")), [late, good], lambda event, *_: heard.append(event))
+    match = play(
+        Match(GAME, GAME.deal(2, SEED), ("late", "good")), [late, good], inform=lambda event, match: heard.append(event)
+    )
 
     out = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 5 s")
     assert match.result.ejected == (out,)
@@ -301,7 +303,7 @@ def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
     play(
         Match(GAME, state, ("ann", "bob")),
         [Scripted(playing(first)), Scripted(answers)],
-        lambda event, match, *_: states.append(match.state),
+        inform=lambda event, match: states.append(match.state),
     )
 
     at = first(View(0, state))
@@ -341,9 +343,8 @@ def test_the_manager_gets_the_last_state_and_the_players_in_the_order_of_the_sta
 def test_the_id_of_the_game_leads_to_the_last_state_and_the_players(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
 
-    match = run([first, first, first], record=journal)
+    match = run([first, first, first], record=journal.begin)
 
-    assert journal.path is not None
-    recorded = read(tmp_path / f"{journal.path.stem}.jsonl")
+    recorded = read(tmp_path / f"{match.id}.jsonl")
     assert recorded.at(None) == match
     assert recorded.opening.names == match.names

@@ -17,7 +17,7 @@ import msgspec
 from fairplay.core.events import Ejected, Event
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Failed, Message
-from fairplay.core.roles import Channel
+from fairplay.core.roles import Channel, Unrecorded
 from fairplay.games import title
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
@@ -149,14 +149,16 @@ async def played(case: Case, do: Do | None = None) -> Outcome:
     """The match with this bad player, to its end; over a connection it may do something else."""
     failures: list[Failed] = []
 
-    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-        if isinstance(event, Ejected) and isinstance(answer, Failed):
-            failures.append(answer)
+    class Watch(Unrecorded):
+        def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+            if isinstance(event, Ejected) and isinstance(answer, Failed):
+                failures.append(answer)
+            return False
 
     async with line_to(case, do or DEEDS[case.deed].do) as line:
         remote = Remote(line, GAME, match_id="m", limits=case.limits)
         await remote.hello()
-        final = await play_async(MATCH, [remote, honest(1), honest(2)], announce)
+        final = await play_async(MATCH, [remote, honest(1), honest(2)], Watch())
     return Outcome(final, tuple(failures))
 
 

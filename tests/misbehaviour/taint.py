@@ -43,7 +43,7 @@ class Tap:
         self._actions: tuple[Action, ...] = ()
         self._observers = [feed(self._publish), Reporter(self._publish)]
 
-    def announce(self, event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
+    def inform(self, event: Event, match: AnyMatch) -> None:
         """Tell observers of an event, and show spectators the board."""
         self._match = match
         if isinstance(event, Acted):
@@ -102,7 +102,8 @@ def listen(
     """Play a match, and keep what everybody heard."""
     tap = Tap(match, feed)
     rules = match.game
-    play(match, [Tapped(channel(player, rules), seat, rules, tap) for seat, player in enumerate(players)], tap.announce)
+    table = [Tapped(channel(player, rules), seat, rules, tap) for seat, player in enumerate(players)]
+    play(match, table, inform=tap.inform)
     return tap
 
 

@@ -14,6 +14,7 @@ import pytest
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.roles import Unrecorded
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
@@ -118,17 +119,18 @@ class Stand:
         pass
 
 
-class Seen:
+class Seen(Unrecorded):
     """What was announced, and with which answer the beast was put out."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.failure: Failed | None = None
 
-    def __call__(self, event: Event, match: Any, message: Message | None, answer: Answer | None) -> None:
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         self.events.append(event)
         if isinstance(event, Ejected) and isinstance(answer, Failed):
             self.failure = answer
+        return False
 
 
 async def play_with(

@@ -20,7 +20,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault, Result
 from fairplay.core.game import Game, Moment
 from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import AsyncChannel
+from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.players import wire
 from fairplay.players.dial import dial, lines_from, sender
@@ -137,7 +137,7 @@ def in_process(game: AnyGame, players: tuple[str, ...]) -> Played:
     """The match as it is without any distance."""
     facts: list[Event] = []
     table = [Local(house(game, seat, name), game) for seat, name in enumerate(players)]
-    match = play(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+    match = play(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
     return Played(facts, match.result)
 
 
@@ -170,13 +170,15 @@ async def match_with(guest: Guest, game: AnyGame = FISH, *, watch: list[Any] | N
     """A match against a house player; the guest has seat 1."""
     facts: list[Event] = []
 
-    def announce(event: Event, match: Any, message: Message | None, answer: Answer | None) -> None:
-        facts.append(event)
-        if watch is not None and isinstance(event, Ejected):
-            watch.append(answer)
+    class Watch(Unrecorded):
+        def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+            facts.append(event)
+            if watch is not None and isinstance(event, Ejected):
+                watch.append(answer)
+            return False
 
     table: list[AsyncChannel] = [Here(Local(house(game, 0, "greedy"), game)), guest.remote]
-    match = await play_async(dealt(game, ("greedy", "greedy"), SEED), table, announce)
+    match = await play_async(dealt(game, ("greedy", "greedy"), SEED), table, Watch())
     return Played(facts, match.result)
 
 
@@ -241,7 +243,7 @@ def test_a_match_over_tcp_is_the_match_in_this_process(name: str) -> None:
         guests = [guest for (guest,) in await asyncio.gather(*(door.seat(game, limits=LIMITS) for door in doors))]
         facts: list[Event] = []
         table = [guest.remote for guest in guests]
-        match = await play_async(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+        match = await play_async(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
         await asyncio.gather(*clients)
         return Played(facts, match.result), [guest.name for guest in guests]
 

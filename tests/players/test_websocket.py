@@ -205,7 +205,7 @@ def test_a_match_over_websocket_is_the_match_in_this_process(name: str) -> None:
         assert [guest.name for guest in guests] == list(players)
         facts: list[Event] = []
         table = [guest.remote for guest in guests]
-        match = await play_async(dealt(game, players, SEED), table, lambda event, *_: facts.append(event))
+        match = await play_async(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
         await asyncio.gather(*clients)
         return Played(facts, match.result)
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Started
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.referee.referee import AnyMatch, Call, conversation
+from fairplay.core.roles import UNRECORDED
+from fairplay.referee.referee import AnyMatch, Call, Dismiss, conversation
 
 GONE = Failed(Fault.GONE, "left the room")
 
@@ -15,10 +16,7 @@ def talk(match: AnyMatch, answers: Mapping[str, Answer | list[Answer]] | None = 
     planned = {line: answer if isinstance(answer, list) else [answer] * 99 for line, answer in (answers or {}).items()}
     notes: list[str] = []
 
-    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-        notes.append(note(event))
-
-    script = conversation(match, announce)
+    script = conversation(match, UNRECORDED, lambda event, match: notes.append(note(event)))
     answer: Answer | None = None
     try:
         request = next(script)
@@ -26,10 +24,11 @@ def talk(match: AnyMatch, answers: Mapping[str, Answer | list[Answer]] | None = 
             if isinstance(request, Call):
                 line = f"{request.seat} {said(request.message)}"
                 left = planned.get(line.split(" told ")[0])
+                notes.append(line)
                 answer = left.pop(0) if left else good(match, request.message)
             else:
-                line, answer = f"{request.seat} dismissed", Answered(None)
-            notes.append(line)
+                notes.extend([f"{request.seat} dismissed"] if isinstance(request, Dismiss) else [])
+                answer = Answered(None)
             request = script.send(answer)
     except StopIteration as end:
         return end.value, notes

@@ -54,7 +54,7 @@ def test_a_whole_match_is_greeting_turns_with_news_and_farewell() -> None:
 
 def test_everybody_is_greeted_with_its_own_view_from_whoever_moves_next() -> None:
     match = toy(order=(2, 0, 1))
-    script = conversation(match, lambda event, match, *_: None)
+    script = conversation(match)
 
     calls = [next(script), script.send(Answered(None)), script.send(Answered(None))]
 
@@ -63,7 +63,7 @@ def test_everybody_is_greeted_with_its_own_view_from_whoever_moves_next() -> Non
 
 def test_a_turn_is_asked_with_the_view_of_the_seat_on_turn() -> None:
     match = toy()
-    script = conversation(match, lambda event, match, *_: None)
+    script = conversation(match)
 
     call = next(script)
     for _ in match.seated:

@@ -1,6 +1,7 @@
 """Both drivers do the same, and leave no line open."""
 
 import asyncio
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ from fairplay.core.events import Ejected, Ended, Event, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.roles import Unrecorded
 from fairplay.games.fish import Fish, Place
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.referee import Announce, AnyMatch
+from fairplay.referee.referee import AnyMatch
 from fairplay.testing.scripted import AsyncScripted, Script, Scripted, failing, playing
 from tests.toy import Play, Toy
 
@@ -21,7 +23,7 @@ GAMES: dict[str, tuple[Game[Any, Any, Any], Answer]] = {
     "toy": (Toy(), Answered(Play(99))),
     "fish": (Fish(rows=4, columns=4, holes="random"), Answered(Place((-1, -1)))),
 }
-Heard = list[tuple[Event, AnyMatch, Answer | None]]
+Heard = list[tuple[Event, AnyMatch | Answer | None]]
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
@@ -55,8 +57,26 @@ def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
     return scripts
 
 
-def listen(heard: Heard) -> Announce:
-    return lambda event, match, message, answer: heard.append((event, match, answer))
+class Listening(Unrecorded):
+    """A record that notes down what it is given, when it has to settle, and what was told."""
+
+    def __init__(self, behind: Collection[type[Event]] = ()) -> None:
+        self.heard: Heard = []
+        self.settled_before: list[int] = []  # how much had been heard by then
+        self._behind = tuple(behind)
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        self.heard.append((event, answer))
+        return isinstance(event, self._behind)
+
+    def inform(self, event: Event, match: AnyMatch) -> None:
+        self.heard.append((event, match))
+
+    def settle(self) -> None:
+        self.settled_before.append(len(self.heard))
+
+    async def settled(self) -> None:
+        self.settle()
 
 
 def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
@@ -70,14 +90,13 @@ def test_sync_and_async_agree(name: str, number: int) -> None:
     match, seed = some_match(name, number)
     sync = [Scripted(script) for script in table(name, match, seed)]
     awaited = [AsyncScripted(script) for script in table(name, match, seed)]
-    heard: Heard = []
-    heard_async: Heard = []
+    one, other = Listening(), Listening()
 
-    final = play(match, sync, listen(heard))
-    final_async = asyncio.run(play_async(match, awaited, listen(heard_async)))
+    final = play(match, sync, one, one.inform)
+    final_async = asyncio.run(play_async(match, awaited, other, other.inform))
 
     assert final == final_async
-    assert heard == heard_async
+    assert (one.heard, one.settled_before) == (other.heard, other.settled_before)
     assert [(one.heard, one.closed) for one in sync] == [(one.heard, one.closed) for one in awaited]
 
 
@@ -153,30 +172,33 @@ def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
 
 
 class Stop(Exception):
-    """What an announcement raises, as a full disk would."""
+    """What a record raises, as a full disk would."""
 
 
-def stopping(at: int) -> Announce:
-    events = iter(range(at))
+class Stopping(Unrecorded):
+    """A record that fails when so much has been written."""
 
-    def announce(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
-        if next(events, None) is None:
+    def __init__(self, at: int) -> None:
+        self._left = at
+
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        self._left -= 1
+        if self._left < 0:
             raise Stop
-
-    return announce
+        return False
 
 
 @pytest.mark.parametrize("at", range(12))
 @each_game
-def test_an_exception_out_of_announce_stops_the_match_and_closes_every_channel_once(name: str, at: int) -> None:
+def test_an_exception_out_of_the_record_stops_the_match_and_closes_every_channel_once(name: str, at: int) -> None:
     match, seed = some_match(name, 5)
     sync = [Scripted(script) for script in table(name, match, seed)]
     awaited = [AsyncScripted(script) for script in table(name, match, seed)]
 
     with pytest.raises(Stop):
-        play(match, sync, stopping(at))
+        play(match, sync, Stopping(at))
     with pytest.raises(Stop):
-        asyncio.run(play_async(match, awaited, stopping(at)))
+        asyncio.run(play_async(match, awaited, Stopping(at)))
 
     assert [len(channel.closed) for channel in sync] == [1] * len(sync)
     assert [channel.closed for channel in awaited] == [channel.closed for channel in sync]

@@ -13,6 +13,7 @@ from fairplay.games.fish import Fish, View
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import Referee
 from fairplay.referee.referee import AnyMatch
+from tests.alike import without_id
 
 FISH = Fish(rows=4, columns=4)
 SEED = bytes(range(32))
@@ -61,7 +62,7 @@ def raising(error: BaseException) -> Callable[[], None]:
     return raise_it
 
 
-UNDISTURBED = run(Referee())
+UNDISTURBED = without_id(run(Referee()))
 
 
 def watched(*others: Any) -> tuple[AnyMatch, Watching, Watching, list[str]]:
@@ -77,9 +78,9 @@ def test_an_observer_hears_everything_in_order_with_the_match_after_it() -> None
     match, watching, _, _ = watched()
     events = [event for event, _ in watching.heard]
 
-    assert events[0] == Started(("ann", "bob", "cyd"), commitment_to(SEED))
+    assert events[0] == Started(("ann", "bob", "cyd"), commitment_to(SEED, match.id))
     assert events[-1] == Ended(match.result)
-    assert match == UNDISTURBED
+    assert without_id(match) == UNDISTURBED
     assert watching.heard[-1][1] == match
     assert all(
         before.after(event) == after
@@ -97,7 +98,7 @@ def test_whatever_an_observer_does_the_result_is_the_same(error: BaseException, 
 
     match, before, after, reports = watched(bad)
 
-    assert match == UNDISTURBED
+    assert without_id(match) == UNDISTURBED
     assert before.heard == after.heard
     assert isinstance(after.heard[-1][0], Ended)
     assert bad.calls == at + 1
@@ -110,7 +111,7 @@ def test_many_bad_observers_are_dropped_one_by_one() -> None:
 
     match, before, after, reports = watched(*bad)
 
-    assert match == UNDISTURBED
+    assert without_id(match) == UNDISTURBED
     assert before.heard == after.heard
     assert len(reports) == 9
 
@@ -127,7 +128,7 @@ def test_an_observer_cannot_run_another_match_inside_the_first() -> None:
 
     match = run(referee)
 
-    assert match == UNDISTURBED
+    assert without_id(match) == UNDISTURBED
     assert "this referee is running a match" in reports[0]
 
 
@@ -136,7 +137,7 @@ def test_an_observer_may_run_a_match_with_another_referee() -> None:
 
     match, _, _, reports = watched(Doing(4, lambda: inner.append(run(Referee()))))
 
-    assert [match] == inner == [UNDISTURBED]
+    assert [without_id(one) for one in (match, *inner)] == [UNDISTURBED, UNDISTURBED]
     assert reports == []
 
 
@@ -170,7 +171,7 @@ def test_an_observer_that_subscribes_a_crowd_changes_nothing() -> None:
     referee = Referee(reports.append)
     referee.subscribe(Doing(0, lambda: [referee.subscribe(Watching()) for _ in range(1000)]))
 
-    assert run(referee) == UNDISTURBED
+    assert without_id(run(referee)) == UNDISTURBED
     assert reports == []
 
 
@@ -193,7 +194,7 @@ def test_what_an_observer_is_given_cannot_be_written_into() -> None:
 
     match, before, after, reports = watched(Meddling())
 
-    assert match == UNDISTURBED
+    assert without_id(match) == UNDISTURBED
     assert before.heard == after.heard
     assert "Meddling was dropped: AttributeError" in reports[0]
 

@@ -7,11 +7,13 @@ import pytest
 
 from fairplay.core.chance import commitment_to, seed_from
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Acted, Ended, Event, Receipt, Started
+from fairplay.core.events import Acted, Ended, Event, Started
 from fairplay.core.messages import Answer, Answered, Message
+from fairplay.core.roles import Unrecorded
 from fairplay.games.fish import Fish, View
 from fairplay.referee.host import Referee, complain, distinct
 from fairplay.referee.referee import AnyMatch
+from tests.alike import without_id
 from tests.toy import Toy
 
 FISH = Fish(rows=4, columns=4)
@@ -37,33 +39,39 @@ class Watching:
         self.note(f"told {type(event).__name__}")
 
 
-class Writing:
+class Writing(Unrecorded):
     """A record that notes down what it is given, and can be made to fail."""
 
     def __init__(self, note: Callable[[str], None] = lambda text: None, fails_at: int = 10**9) -> None:
-        self.opened: list[AnyMatch] = []
+        self.begun: list[AnyMatch] = []
+        self.closed = 0
         self.written: list[tuple[Event, Answer | None]] = []
         self.note = note
         self.fails_at = fails_at
         self.time = 0.0
 
-    def open(self, match: AnyMatch) -> None:
-        self.opened.append(match)
+    def begin(self, match: AnyMatch) -> "Writing":
+        self.begun.append(match)
         if self.fails_at < 0:
             raise HostFault("no room to write")
+        return self
 
     def clock(self) -> float:
         self.time += 1
         return self.time
 
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> None:
+    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         if len(self.written) == self.fails_at:
             raise HostFault("the disk is full")
         self.written.append((event, answer))
         self.note(f"wrote {type(event).__name__}")
+        return False
 
-    def receipt(self) -> Receipt:
-        return Receipt(len(self.written), "head")
+    def receipt(self) -> None:
+        return None
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 # Who watches.
@@ -124,7 +132,8 @@ def test_a_referee_runs_any_number_of_matches() -> None:
 
     matches = [referee.run(FISH, [first, first], seed=SEED) for _ in range(3)]
 
-    assert matches[0] == matches[1] == matches[2]
+    assert without_id(matches[0]) == without_id(matches[1]) == without_id(matches[2])
+    assert len({match.id for match in matches}) == 3
     assert sum(isinstance(event, Started) for event in watching.heard) == 3
 
 
@@ -141,14 +150,14 @@ def test_a_match_inside_a_match_is_refused_and_the_first_goes_on() -> None:
     match = referee.run(FISH, [ask_for_more, first], seed=SEED)
 
     assert errors != []
-    assert match == Referee().run(FISH, [first, first], seed=SEED)
+    assert without_id(match) == without_id(Referee().run(FISH, [first, first], seed=SEED))
 
 
 def test_a_match_that_was_stopped_leaves_the_referee_free() -> None:
     referee = Referee()
 
     with pytest.raises(HostFault):
-        referee.run(FISH, [first, first], record=Writing(fails_at=3))
+        referee.run(FISH, [first, first], record=Writing(fails_at=3).begin)
 
     assert referee.run(FISH, [first, first], seed=SEED).turn is None
 
@@ -156,16 +165,16 @@ def test_a_match_that_was_stopped_leaves_the_referee_free() -> None:
 def test_the_same_seed_and_the_same_players_make_the_same_match() -> None:
     matches = [Referee().run(Fish(), [first, first, first], seed=SEED) for _ in range(2)]
 
-    assert matches[0] == matches[1]
+    assert without_id(matches[0]) == without_id(matches[1])
 
 
 def test_without_a_seed_each_match_has_a_new_one() -> None:
     records = [Writing() for _ in range(3)]
 
     for record in records:
-        Referee().run(FISH, [first, first], record=record)
+        Referee().run(FISH, [first, first], record=record.begin)
 
-    seeds = {record.opened[0].seed for record in records}
+    seeds = {record.begun[0].seed for record in records}
     assert len(seeds) == 3
     assert all(seed is not None and len(seed) == 32 for seed in seeds)
 
@@ -253,22 +262,23 @@ def test_players_without_names_are_numbered_from_one() -> None:
 # What is written down.
 
 
-def test_a_record_is_opened_with_the_match_as_it_was_dealt_and_its_seed() -> None:
+def test_a_record_is_begun_with_the_match_as_it_was_dealt_and_its_seed() -> None:
     record = Writing()
 
-    match = Referee().run(FISH, [first, first], names=["ann", "bob"], seed=SEED, record=record)
+    match = Referee().run(FISH, [first, first], names=["ann", "bob"], seed=SEED, record=record.begin)
 
-    [opened] = record.opened
-    assert (opened.state, opened.names, opened.seed) == (FISH.deal(2, SEED), match.names, SEED)
+    [begun] = record.begun
+    assert (begun.state, begun.names, begun.seed) == (FISH.deal(2, SEED), match.names, SEED)
+    assert begun.id == match.id != ""
 
 
 def test_every_event_is_written_with_the_answer_that_led_to_it() -> None:
     record = Writing()
 
-    match = Referee().run(TOY, [first_of_toy, first_of_toy], seed=SEED, record=record)
+    match = Referee().run(TOY, [first_of_toy, first_of_toy], seed=SEED, record=record.begin)
 
     events = [event for event, _ in record.written]
-    assert (events[0], events[-1]) == (Started(match.names, commitment_to(SEED)), Ended(match.result))
+    assert (events[0], events[-1]) == (Started(match.names, commitment_to(SEED, match.id)), Ended(match.result))
     assert record.written[0][1] is record.written[-1][1] is None
     for event, answer in record.written[1:-1]:
         assert isinstance(event, Acted)
@@ -280,7 +290,7 @@ def test_the_record_is_written_before_observers_are_told() -> None:
     referee = Referee()
     referee.subscribe(Watching(notes.append))
 
-    referee.run(TOY, [first_of_toy, first_of_toy], seed=SEED, record=Writing(notes.append))
+    referee.run(TOY, [first_of_toy, first_of_toy], seed=SEED, record=Writing(notes.append).begin)
 
     assert [note.replace("wrote", "told") for note in notes[::2]] == notes[1::2]
     assert all(note.startswith("wrote") for note in notes[::2])
@@ -292,9 +302,10 @@ def test_a_record_that_fails_stops_the_match_and_nobody_is_ejected(fails_at: int
     referee.subscribe(watching)
 
     with pytest.raises(HostFault):
-        referee.run(FISH, [first, first], seed=SEED, record=record)
+        referee.run(FISH, [first, first], seed=SEED, record=record.begin)
 
     assert watching.heard == [event for event, _ in record.written]
+    assert record.closed == (fails_at >= 0)
     assert len(watching.heard) == max(fails_at, 0)
     assert all(isinstance(event, Started | Acted) for event in watching.heard)
 
@@ -312,6 +323,6 @@ def test_what_was_not_written_is_not_told() -> None:
     player: Any = Player()
 
     with pytest.raises(HostFault):
-        Referee().run(FISH, [player, player], seed=SEED, record=Writing(fails_at=5))
+        Referee().run(FISH, [player, player], seed=SEED, record=Writing(fails_at=5).begin)
 
     assert ended == []

@@ -1,11 +1,10 @@
 """Go round the table of Q: rounds, the end, the result and the farewell."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from fairplay.core.events import Ended
+from fairplay.core.events import Ended, Event
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, End, Message
 from fairplay.games.q import Exchange, Pass, Place, Placement, State
@@ -269,13 +268,13 @@ def test_whoever_finished_comes_first_in_its_group() -> None:
 def test_nobody_moves_up_when_a_winner_fails_at_the_farewell() -> None:
     ended: list[Ended] = []
 
-    def announce(event: Any, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
+    def inform(event: Event, match: AnyMatch) -> None:
         if isinstance(event, Ended):
             ended.append(event)
 
     state = table(3, scores=(9, 4, 9))
 
-    play(match_of(state), [seat(fails=Moment.FAREWELL), seat(), seat(fails=Moment.FAREWELL)], announce)
+    play(match_of(state), [seat(fails=Moment.FAREWELL), seat(), seat(fails=Moment.FAREWELL)], inform=inform)
 
     assert ended[0].result.ranking == (frozenset(), frozenset({1}))
     assert [(one.seat, one.moment) for one in ended[0].result.ejected] == [

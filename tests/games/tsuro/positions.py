@@ -10,7 +10,6 @@ from fairplay.core.chance import Lots
 from fairplay.core.events import Event
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Message
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro, View
 from fairplay.games.tsuro.board import EMPTY
 from fairplay.games.tsuro.pieces import COLOURS
@@ -133,7 +132,7 @@ class Told:
     def __init__(self) -> None:
         self.heard: list[tuple[Event, State]] = []
 
-    def __call__(self, event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
+    def __call__(self, event: Event, match: AnyMatch) -> None:
         self.heard.append((event, match.state))
 
     @property
@@ -148,4 +147,4 @@ def refereed(
     """A match from a position to its end: how it came out, the players with what they heard, and what was announced."""
     seats = len(state.table.avatars)
     table, told = [Scripted(script) for script in scripts or [playing(first)] * seats], Told()
-    return play(match_from(state, game), table, told), table, told
+    return play(match_from(state, game), table, inform=told), table, told

@@ -22,6 +22,7 @@ from fairplay.referee.drivers import play
 from fairplay.testing.scripted import Scripted, playing
 from tests.games.tsuro.positions import Told, first, match_from
 from tests.journal.journals import plain, sealed
+from tests.journals_at import newest
 
 SEED = bytes(range(32))
 
@@ -206,7 +207,7 @@ def test_tiles_that_run_out_are_a_fault_of_the_host_when_that_is_reached_and_nob
     table, told = [Scripted(playing(first)) for _ in range(3)], Told()
 
     with pytest.raises(HostFault, match=f"the tiles have run out after {needed - missing}: nobody can go on"):
-        play(match_from(game.deal(3, SEED), game), table, told)
+        play(match_from(game.deal(3, SEED), game), table, inform=told)
 
     events = [event for event, _ in told.heard]
     assert events[1:] == endless.events[1 : len(events)]  # all went well up to there
@@ -239,42 +240,37 @@ def test_after_tiles_ran_out_the_referee_runs_the_next_match() -> None:
 
 
 def test_the_journal_of_such_a_match_can_be_replayed_and_verified(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
     game = Tsuro.drawing_from(cycle([5, 8, 13, 21, 34, 0, 1, 2, 3]), seats=3, size=5)
 
-    match = run(game, record=journal)
+    match = run(game, record=Journal(tmp_path).begin)
 
-    assert journal.path is not None
-    recorded = read(journal.path)
+    recorded = read(newest(tmp_path))
     assert recorded.opening.parameters["tiles"] == list(game.tiles)
     assert recorded.at(None) == match
     assert verify(recorded) == match
 
 
 def test_the_journal_of_a_match_whose_tiles_ran_out_is_unfinished(tmp_path: Path) -> None:
-    journal, watcher = Journal(tmp_path), Watcher()
+    watcher, begin = Watcher(), Journal(tmp_path).begin
     with pytest.raises(HostFault):
-        run(Tsuro.drawing_from(islice(cycle(range(35)), 14), seats=3), 3, watcher, record=journal)
-    journal.close()
+        run(Tsuro.drawing_from(islice(cycle(range(35)), 14), seats=3), 3, watcher, record=begin)
 
-    assert journal.path is not None
-    recorded = read(journal.path)
+    recorded = read(newest(tmp_path))
     with pytest.raises(Unfinished, match="unfinished after fact 5"):
         verify(recorded)
     assert recorded.facts == tuple(watcher.events[1:])
 
 
 def test_a_journal_that_goes_on_after_its_tiles_ran_out_is_refused(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    run(Tsuro.drawing_from(cycle(range(35)), seats=3, size=5), record=journal)
-    assert journal.path is not None
-    opening, *lines = plain(journal.path)
+    run(Tsuro.drawing_from(cycle(range(35)), seats=3, size=5), record=Journal(tmp_path).begin)
+    path = newest(tmp_path)
+    opening, *lines = plain(path)
     parameters = {**opening["parameters"], "tiles": opening["parameters"]["tiles"][:12]}
 
-    journal.path.write_bytes(sealed([{**opening, "parameters": parameters}, *lines]))
+    path.write_bytes(sealed([{**opening, "parameters": parameters}, *lines]))
 
-    with pytest.raises(BadJournal, match="line 6: nobody could go on here: the tiles have run out after 12"):
-        verify(read(journal.path))
+    with pytest.raises(BadJournal, match="line 7: nobody could go on here: the tiles have run out after 12"):
+        verify(read(path))
 
 
 def test_an_action_is_said_in_words() -> None:

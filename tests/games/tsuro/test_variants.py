@@ -16,6 +16,7 @@ from fairplay.journal.verify import verify
 from fairplay.testing.conformance import SEEDS, check_game
 from tests.games.tsuro.positions import CORNERS, STRAIGHT, TSURO, first, legal, pieces, position, reshuffle, then
 from tests.journal.journals import plain, sealed
+from tests.journals_at import newest
 
 SEED = bytes(range(32))
 
@@ -59,10 +60,8 @@ def lemming(view: View) -> Action:
 
 
 def recorded_match(directory: Path, game: Tsuro = RECKLESS) -> tuple[Path, Match[Any, Any, Any]]:
-    journal = Journal(directory)
-    match = Referee().run(game, [lemming] * 3, seed=SEED, record=journal)
-    assert journal.path is not None
-    return journal.path, match
+    match = Referee().run(game, [lemming] * 3, seed=SEED, record=Journal(directory).begin)
+    return newest(directory), match
 
 
 def test_what_a_variant_allows_is_legal_by_it_and_illegal_by_the_rule_book() -> None:

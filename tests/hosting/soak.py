@@ -1,6 +1,6 @@
 """Play many matches with players that fail at every distance, and look for what they leave behind.
 
-python -m tests.players.soak 1000
+python -m tests.hosting.soak 1000
 """
 
 import asyncio
@@ -11,12 +11,18 @@ import tempfile
 import time
 from pathlib import Path
 
+from fairplay import Fault
+from fairplay.core.roles import UNRECORDED, Record
 from fairplay.players.table import Command, Invitation, Location, Near, Table
 
 from fairplay import Fault, Referee
 from fairplay.games import game_with, title
+from fairplay.hosting.table import Table
 from fairplay.players.limits import Limits
+from fairplay.players.location import Command, Invitation, Location, Near
+from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
+from fairplay.referee.referee import AnyMatch
 from tests.players.programs import gained, holdings, nothing_left
 
 SEED = bytes(range(32))
@@ -61,8 +67,14 @@ async def one(number: int, commands: list[Command]) -> None:
         bad, fault = commands[kind], FAULTS[kind]
     waiting = LIMITS if fault is not Fault.GONE else Limits(arrival=0.05)
     with Table({0: greedy, 1: bad, 2: greedy}, limits=waiting, tell=lambda text: None) as table:
-        final = await table.play_async(Referee(), dealt(RULES, list("abc"), SEED))
+        final = await played_at(table, dealt(RULES, list("abc"), SEED))
     assert [out.fault for out in final.ejected] == [fault], final.ejected
+
+
+async def played_at(table: Table, match: AnyMatch, record: Record = UNRECORDED) -> AnyMatch:
+    """A match with whoever sits down at a table."""
+    seating = await table.seated(match.game, match_id=match.id, clock=record.clock)
+    return await play_async(match, seating.channels, record)
 
 
 def main(matches: int) -> None:

@@ -1,6 +1,6 @@
 """Try out that the same player plays the same match, however far away it is."""
 
-import json
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,17 +11,20 @@ from typing import Any
 import pytest
 from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 
-from fairplay import BadRequest, Fault, Journal, Moment, Referee
+from fairplay import BadRequest, Fault, Journal, Moment
 from fairplay.games import GAMES, game_with, title
+from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.limits import Limits
+from fairplay.players.location import Command, Invitation, Location, Near, far
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.host import dealt
+from tests.hosting.soak import played_at, soak
+from tests.journals_at import lines_of
 from tests.players.machine import CAN_BE_STRICT
 from tests.players.programs import gained, holdings, nothing_left
-from tests.players.soak import soak
 
 PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
 SEED = bytes(range(32))
@@ -88,22 +91,19 @@ def places(distance: str, bot: Path, seats: int) -> dict[int, Location]:
             return dict.fromkeys(range(seats), Invitation(scheme, "0"))
 
 
-def played(game: str, distance: str, bot: Path, directory: Path) -> tuple[list[bytes], Any]:
-    """The facts as they stand in the journal, and the final match."""
+def played(game: str, distance: str, bot: Path, directory: Path) -> list[Any]:
+    """The facts as they stand in the journal."""
     rules = game_with(game, PARAMETERS[game])
     match = dealt(rules, ["ann", "bob", "cyd"], SEED)
     sandbox = Sandbox(Level.STRICT if distance == "strict program" else Level.NONE)
     with (
         joining(bot) as guests,
-        Journal(directory / distance) as journal,
+        Journal(directory / distance).begin(match) as record,
         Table(places(distance, bot, 3), limits=PATIENT, sandbox=sandbox, tell=guests) as table,
     ):
-        journal.open(match)
-        final = table.play(Referee(), match, record=journal, match_id=journal.match_id)
-    assert journal.path is not None
-    verify(read(journal.path))
-    lines = [json.loads(line) for line in journal.path.read_bytes().splitlines()]
-    return [json.dumps(line["fact"]).encode() for line in lines if line["type"] == "fact"], final
+        asyncio.run(played_at(table, match, record))
+    verify(read(record.path))
+    return [line["fact"] for line in lines_of(record.path) if line["type"] == "fact"]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -112,7 +112,7 @@ def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_p
     if CAN_BE_STRICT:
         distances.append("strict program")
 
-    facts = {distance: played(game, distance, bot, tmp_path)[0] for distance in distances}
+    facts = {distance: played(game, distance, bot, tmp_path) for distance in distances}
 
     assert len(facts["here"]) > 5
     assert {distance for distance in facts if facts[distance] != facts["here"]} == set()
@@ -129,7 +129,7 @@ def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> Non
     }
 
     with joining(bot) as guests, Table(mixed, limits=PATIENT, tell=guests) as table:
-        final = table.play(Referee(), dealt(rules, list("abcd"), SEED))
+        final = asyncio.run(played_at(table, dealt(rules, list("abcd"), SEED)))
 
     assert final.ejected == ()
     assert final.turn is None
@@ -141,40 +141,10 @@ def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
     guests: dict[int, Location] = {0: Near(greedy), 1: Invitation("tcp", "0"), 2: Near(greedy)}
 
     with Table(guests, limits=Limits(arrival=0.1), tell=lambda text: None) as table:
-        final = table.play(Referee(), dealt(rules, list("abc"), SEED))
+        final = asyncio.run(played_at(table, dealt(rules, list("abc"), SEED)))
 
     assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(1, Fault.GONE, Moment.GREETING)]
     assert final.turn is None
-
-
-@pytest.mark.parametrize(
-    ("address", "place"),
-    [
-        ("tcp:4000", Invitation("tcp", "4000")),
-        ("ws:example.org:80", Invitation("ws", "example.org:80")),
-        ("exec:./bot --flag 'two words'", Command(("./bot", "--flag", "two words"))),
-        ("./bot", Command(("./bot",))),
-        ("random", None),
-        ("lookahead:2", None),
-        ("py:some.module:Name", None),
-        ("py:module:Name.py", None),
-    ],
-)
-def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
-    assert far(address) == place
-
-
-@pytest.mark.parametrize(
-    ("address", "why"),
-    [
-        ("exec:", "exec: names no program"),
-        ("exec:'", "exec:' is no command line: No closing quotation"),
-        ("./missing.py", "there is no Python file ./missing.py"),
-    ],
-)
-def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> None:
-    with pytest.raises(BadRequest, match=why):
-        far(address)
 
 
 @pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), Invitation("tcp", "x")])
