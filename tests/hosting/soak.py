@@ -13,9 +13,6 @@ from pathlib import Path
 
 from fairplay import Fault
 from fairplay.core.roles import UNRECORDED, Record
-from fairplay.players.table import Command, Invitation, Location, Near, Table
-
-from fairplay import Fault, Referee
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Table
 from fairplay.players.limits import Limits

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fairplay.players.table import Command, Invitation, Location, Near, Table, far
 
 from fairplay import BadRequest, Fault, Journal, Moment
 from fairplay.games import GAMES, game_with, title

@@ -246,4 +246,4 @@ def test_nobody_left_means_no_winner() -> None:
 
     assert final.result.ranking == ()
     assert notes[-1] == "* ended []"
-    assert winners_first(final) == ()
+    assert winners_first(final, final.result) == ()

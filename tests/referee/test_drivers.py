@@ -319,12 +319,12 @@ def test_a_cancel_while_channels_are_closed_waits_until_they_are(times: int, eje
         Closing(good(match, bytes(32)), waits=30),
     ]
 
-    def watch(event: Event, match: AnyMatch, message: Message | None, answer: Answer | None) -> None:
+    def watch(event: Event, match: AnyMatch) -> None:
         if isinstance(event, Ejected if ejected else Ended):
             ends.set()
 
     async def cancel() -> None:
-        task = asyncio.create_task(play_async(match, channels, watch))
+        task = asyncio.create_task(play_async(match, channels, inform=watch))
         await ends.wait()
         for _ in range(times):
             await asyncio.sleep(0)
@@ -344,7 +344,7 @@ def test_a_cancel_hides_no_exception_of_closing() -> None:
     channels = [Closing(good(match, bytes(32)), waits=20, error=Stop()), Closing(good(match, bytes(32)))]
 
     async def cancel() -> BaseException | None:
-        task = asyncio.create_task(play_async(match, channels, lambda event, *_: ends.set()))
+        task = asyncio.create_task(play_async(match, channels, inform=lambda *_: ends.set()))
         await ends.wait()
         await asyncio.sleep(0)
         task.cancel()

@@ -60,19 +60,20 @@ class Referee:
         names: Sequence[str] | None = None,
         ages: Sequence[int] | None = None,
         seed: bytes | None = None,
+        match_id: str | None = None,
         record: Callable[[Match[State, View, Action]], Record] | None = None,
     ) -> Match[State, View, Action]:
         """Play one match to its end; the final match holds the end state and the result.
 
         Players sit in the order given, or by their ages as the game has it: `seats_by_age` says which of them sits
-        where. Without a seed one is drawn. A record is begun with the match, by `Journal.begin` for example.
+        where. A seed and an id that are not given are drawn. A record is begun with the match, by `Journal.begin` for example.
         """
         self._refuse_if_busy()
         seating = seats_by_age(game, len(players), ages)
         labels = [f"player-{n + 1}" for n in range(len(players))] if names is None else distinct(names)
         if len(labels) != len(players):
             raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
-        match = dealt(game, [labels[index] for index in seating], seed)
+        match = dealt(game, [labels[index] for index in seating], seed, match_id=match_id)
         table = [players[index] for index in seating]
         if record is None:
             return self._play(match, table, UNRECORDED, resumed=False)

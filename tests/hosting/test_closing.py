@@ -9,23 +9,27 @@ from typing import Any
 
 import msgspec
 import pytest
-from fairplay.players.table import Command, Invitation, Location, Near, Table
 from websockets.client import ClientProtocol
 from websockets.frames import Frame
 from websockets.uri import parse_uri
 
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
+from fairplay.core.roles import UNRECORDED
+from fairplay.hosting.table import Table
 from fairplay.players import wire
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
+from fairplay.players.location import Command, Invitation, Location, Near
 from fairplay.players.process import Program
 from fairplay.players.remote import Line, Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.closing import close_all_async
-from fairplay.referee.host import Referee, dealt
+from fairplay.referee.drivers import play_async
+from fairplay.referee.host import dealt
+from fairplay.referee.referee import AnyMatch
 from tests.players.cancelling import When, cancelled_at
 from tests.players.programs import first_card, holdings, script
 from tests.toy import Toy
@@ -44,6 +48,12 @@ def open_now() -> tuple[int, int]:
     """Files and sockets, and children."""
     found = holdings()
     return found.files, found.children
+
+
+async def played_at(table: Table, match: AnyMatch) -> AnyMatch:
+    """A whole match, from letting people in to their dismissal."""
+    seating = await table.seated(match.game, clock=UNRECORDED.clock)
+    return await play_async(match, seating.channels)
 
 
 @asynccontextmanager
@@ -162,7 +172,7 @@ async def played(at: int, when: When, bot: list[str]) -> bool:
             asyncio.create_task(come(door))
             for door, come in zip(table.doors.values(), (guest, surfing_guest), strict=True)
         ]
-        cancelled = await cancelled_at(at, when, table.play_async(Referee(), match))
+        cancelled = await cancelled_at(at, when, played_at(table, match))
         for one in coming:
             one.cancel()
         await asyncio.wait(coming)
