@@ -13,7 +13,7 @@ from fairplay.observers.feed import Feed, as_plain
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd")
 FIELDS = {
-    "started": {"type", "game", "parameters", "names", "commitment", "view"},
+    "started": {"type", "match", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
     "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
@@ -47,7 +47,7 @@ def fed(players: list[Any], names: tuple[str, ...] = NAMES) -> list[str]:
     lines: list[str] = []
     referee = Referee()
     referee.subscribe(Feed(lines.append))
-    referee.run(GAME, players, names=names[: len(players)], seed=bytes(32))
+    referee.run(GAME, players, names=names[: len(players)], seed=bytes(32), match_id="feed-1")
     return lines
 
 
@@ -65,10 +65,11 @@ def test_a_small_match_is_fed_like_this() -> None:
 
     assert json.loads(started) == {
         "type": "started",
+        "match": "feed-1",
         "game": "fish",
         "parameters": {"rows": 3, "columns": 3, "fish": 1, "holes": 0, "colours": "fixed", "cramped": False},
         "names": ["ann", "bob", "cyd"],
-        "commitment": sha256(bytes(32)).hexdigest(),
+        "commitment": sha256(bytes(32) + b"feed-1").hexdigest(),
         "view": {
             "seat": None,
             "stage": "placing",

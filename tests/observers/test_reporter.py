@@ -14,8 +14,9 @@ GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd", "dee")
 HOSTILE = ("\x1b[2Jann", "bob\nis out: crashed (turn), ha", "c\u202edyc", "\x9b1mdee\r\x07")
 
-WHOLE_MATCH = r"""at the table: ann, bob, cyd
-commitment to the deal: 66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925
+WHOLE_MATCH = r"""match: told-1
+at the table: ann, bob, cyd
+commitment to the deal: 24dfda222b2fd426ce417b978fcb7c869f7047355a687bca489b784c0c698233
 
     0   0   1   1   2   2
    ___     ___     ___
@@ -69,7 +70,7 @@ def told(reporter_of: Any, players: list[Any], names: tuple[str, ...]) -> str:
     said: list[str] = []
     referee = Referee()
     referee.subscribe(reporter_of(said.append))
-    referee.run(GAME, players, names=names, seed=bytes(32))
+    referee.run(GAME, players, names=names, seed=bytes(32), match_id="told-1")
     return "".join(said)
 
 
@@ -82,7 +83,7 @@ def test_a_whole_match_reads_like_this() -> None:
 
 
 def test_without_a_drawing_only_the_words_are_told() -> None:
-    words = ("at", "commit", "seed", "ann", "bob", "cyd", "1. a", "2. c")
+    words = ("match", "at", "commit", "seed", "ann", "bob", "cyd", "1. a", "2. c")
     lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(words)]
 
     assert told(Reporter, [first, cheat, first], NAMES[:3]).splitlines() == lines

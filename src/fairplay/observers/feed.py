@@ -27,6 +27,7 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
         case Started():
             return {
                 "type": "started",
+                "match": match.id,
                 "game": match.game.name,
                 "parameters": match.game.public_parameters(),
                 "names": names,

@@ -23,6 +23,8 @@ class Reporter:
         """Say it."""
         if self._draw is not None and isinstance(event, Ended):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+        if isinstance(event, Started) and match.id:
+            self._write(f"match: {printable(match.id, LONGEST)}\n")
         self._write("".join(f"{line}\n" for line in in_words(event, match.names)))
         if self._draw is not None and isinstance(event, Started):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
