@@ -527,13 +527,13 @@ def test_an_empty_bank_is_the_end_of_it() -> None:
 
 
 def test_a_timer_that_gives_nothing_back_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timers, "TOLERANCE", 1e9)
+    monkeypatch.setattr(timers, "INSTANT", 1e9)
 
     assert isinstance(stalled(0.9 + 5.0, {0.3: 5.0}), Failed)
 
 
 def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timers, "LAST_LOOKS", 0)
+    monkeypatch.setattr(timers, "HANDS", 0)
 
     assert isinstance(after(1.0, Limits(move=1.0)), Failed)
 

@@ -151,8 +151,19 @@ def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: flo
     answer, waited, lost = in_clockwork(wait)
 
     assert isinstance(answer, Failed) and answer.fault is Fault.TIMED_OUT
-    assert limit <= waited <= limit + lost + (timers.LAST_LOOKS + 1) * busy
+    assert limit <= waited <= limit + lost + (timers.HANDS + 1) * busy
     assert answer.took == pytest.approx(limit, abs=0.06)
+
+
+def test_a_loop_that_looks_often_enough_gives_nothing_to_who_still_thinks() -> None:
+    async def wait(loop: Clockwork) -> float:
+        stalls = Stalls(loop, timers.INSTANT / 2, 0.0)
+        since = loop.now
+        await Remote(Scripted(), GAME, limits=Limits(move=1.0), clock=loop.time).ask(TURN)
+        stalls.over()
+        return loop.now - since
+
+    assert in_clockwork(wait) == pytest.approx(1.0, abs=(timers.HANDS + 3) * timers.INSTANT / 2)
 
 
 def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:

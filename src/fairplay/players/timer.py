@@ -2,22 +2,24 @@
 
 Whoever waits for a reply sets one alarm. Our own delays are measured once for everybody on an event loop: `Lag` has
 itself called every few milliseconds while somebody waits, and whatever such a call is late, the loop was busy with
-something else, or the machine was. That much is taken off everybody's time.
+something else, or the machine was. If we did not look for more than an instant, that time is taken off everybody's.
 
-It is a little less than what was lost, as a delay may begin before the next call is due. For who still thinks this does
-not matter, but an answer that lay there while we were busy would cost its player some milliseconds, turn after turn. So
-a reply that is read while the loop is late is charged up to the last moment when it was not.
+Who still thinks loses nothing by shorter delays, but an answer that lay there meanwhile would cost its player some
+milliseconds, turn after turn. So a reply that is read while the loop is late, by however little, is charged only up to
+the last call before which it cannot have come: a few calls ago, as it passes through a few hands until it is read.
 """
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 PERIOD = 0.003  # seconds between two looks at the clock
-TOLERANCE = 0.002  # seconds by which a call may come late before it counts; selectors round up to whole milliseconds
-LAST_LOOKS = 8  # turns of the loop in which a reply may still come to light when the time is up
+TOLERANCE = 0.002  # seconds by which a call is always late: selectors round up to whole milliseconds
+INSTANT = 0.02  # seconds: who looks so often has looked all the time
+HANDS = 6  # turns of the loop from where a reply comes in to where it is read, and some more
 
 
 class Lag:
@@ -27,16 +29,16 @@ class Lag:
         self._waiting = 0
         self._due: float | None = None  # when the next call ought to come; None: nobody waits
         self._lost = 0.0  # seconds, up to the last call
-        self._late = False  # was the last call?
-        self._calm, self._lost_then = 0.0, 0.0  # when the last call came that was not late
+        # The last calls, from the last one that was not late: when they came, and what was lost by then.
+        self._calls: deque[tuple[float, float]] = deque(maxlen=HANDS)
 
     def begin(self) -> None:
         """Somebody waits from now on."""
         self._waiting += 1
         if self._due is None:
             loop = asyncio.get_running_loop()
-            self._calm, self._lost_then, self._late = loop.time(), self._lost, False
-            self._call_again(loop, self._calm)
+            self._calls.clear()
+            self._call_again(loop, loop.time())
 
     def end(self) -> None:
         """Somebody waits no more."""
@@ -44,35 +46,34 @@ class Lag:
 
     def lost(self) -> float:
         """Seconds that were lost up to now; of two such figures the difference counts."""
-        return self._lost + self._overdue(asyncio.get_running_loop().time())
+        late = self._late(asyncio.get_running_loop().time())
+        return self._lost + late if late > INSTANT else self._lost
 
     def unsure(self) -> float:
         """Seconds not counted as lost, in which a reply that is read now may have lain there."""
         now = asyncio.get_running_loop().time()
-        overdue = self._overdue(now)
-        if not overdue and not self._late:
+        if len(self._calls) == 1 and self._late(now) <= TOLERANCE:
             return 0.0
-        return now - self._calm - (self._lost + overdue - self._lost_then)
+        came, lost_then = self._calls[0]
+        return now - came - (self.lost() - lost_then)
 
-    def _overdue(self, now: float) -> float:
-        late = 0.0 if self._due is None else now - self._due
-        return late if late > TOLERANCE else 0.0
+    def _late(self, now: float) -> float:
+        return 0.0 if self._due is None else now - self._due
 
     def _call(self) -> None:
         """Note how late this comes."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        late = self._overdue(now)
-        self._lost += late
-        self._late = late > 0
-        if not self._late:
-            self._calm, self._lost_then = now, self._lost
+        self._lost = self.lost()
+        if self._late(now) <= TOLERANCE:
+            self._calls.clear()
         if self._waiting:
             self._call_again(loop, now)
         else:
             self._due = None
 
     def _call_again(self, loop: asyncio.AbstractEventLoop, now: float) -> None:
+        self._calls.append((now, self._lost))
         self._due = now + PERIOD
         loop.call_at(self._due, self._call)
 
@@ -148,7 +149,7 @@ class Timer:
         if left > 0:
             self._alarm = asyncio.get_running_loop().call_later(left, self._look)
         else:
-            self._look_again(LAST_LOOKS)
+            self._look_again(HANDS)
 
     def _look_again(self, times: int) -> None:
         if times:
