@@ -1,6 +1,7 @@
 """Try out that the same player plays the same match, however far away it is."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
+from fairplay.players.door import Door
 from fairplay.players.limits import Limits
 from fairplay.players.location import Command, Invitation, Location, Near, far
 from fairplay.players.sandbox import Level, Sandbox
@@ -144,6 +146,31 @@ def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
 
     assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(1, Fault.GONE, Moment.GREETING)]
     assert final.turn is None
+
+
+def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
+    rules = game_with("fish", PARAMETERS["fish"])
+    greedy = title("fish").house["greedy"].make("", SEED)
+    guests: dict[int, Location] = {0: Near(greedy), 1: Invitation("tcp", "0")}
+    heard: list[tuple[str, int]] = []
+
+    async def come(door: Door) -> None:
+        reader, writer = await asyncio.open_connection(door.host, door.port)
+        while len(heard) < 3:
+            question = json.loads(await reader.readline())
+            heard.append((question["type"], question["turn"]))
+            writer.write(json.dumps({"nonce": question["nonce"], "answer": None}).encode() + b"\n")
+        writer.close()
+
+    async def play(table: Table) -> None:
+        coming = asyncio.create_task(come(table.doors[Invitation("tcp", "0")]))
+        await played_at(table, dealt(rules, list("ab"), SEED), turns={0: 3, 1: 7})
+        await coming
+
+    with Table(guests, limits=PATIENT, tell=lambda text: None) as table:
+        asyncio.run(play(table))
+
+    assert heard == [("hello", 0), ("start", 7), ("take_turn", 8)]
 
 
 @pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), Invitation("tcp", "x")])

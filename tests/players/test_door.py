@@ -19,7 +19,7 @@ from fairplay.core.chance import derive, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault, Result
 from fairplay.core.game import Game, Moment
-from fairplay.core.messages import Answer, Message
+from fairplay.core.messages import Answer, Message, Tell
 from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.players import wire
@@ -745,30 +745,101 @@ def test_an_honest_player_comes_in_through_a_crowd_of_strangers() -> None:
     assert waited < 2.0
 
 
-def test_so_many_and_no_more_strangers_are_let_in() -> None:
-    lines: list[Line] = []
-
-    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
-        lines.append(Stream(reader, writer))
-        return lines[-1]
-
+def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_once() -> None:
     async def host() -> None:
-        with Door("127.0.0.1", 0, line) as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=1.0))
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
             clients = [await connected(door) for _ in range(MOST_PENDING + 3)]
-            heard = [await client.hear() for client in clients]
-            ended = [await client.hear() for client in clients[:3]]
-            assert None not in heard
-            assert ended == [None] * 3
-            (guest,) = await seating
-            assert [await client.hear() for client in clients[3:]] == [None] * MOST_PENDING
+            staying = [asyncio.create_task(stays(client)) for client in clients]
+            since = time.monotonic()
+            while sum(one.done() for one in staying) < 3:
+                await asyncio.wait([one for one in staying if not one.done()], return_when=asyncio.FIRST_COMPLETED)
+            assert time.monotonic() - since < LIMITS.start_up / 2
+            await asyncio.sleep(0.05)
+            assert sum(one.done() for one in staying) == 3
+            seating.cancel()
+            await asyncio.wait([seating, *staying])
             for client in clients:
                 client.hang_up()
-            await guest.remote.close(None)
 
     run(host())
 
-    assert len(lines) == MOST_PENDING + 3
+
+def test_only_as_many_are_seated_as_there_are_seats_also_if_two_answer_at_once() -> None:
+    async def host() -> None:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            clients = [await connected(door), await connected(door)]
+            for client in clients:
+                question = await client.hear()
+                assert question is not None
+            for client in clients:  # without giving the host a chance in between
+                client.writer.write(reply({"nonce": client.nonces[-1]}))
+            (guest,) = await seating
+            places = ["127.0.0.1:{}".format(client.writer.get_extra_info("sockname")[1]) for client in clients]
+            other = clients[1 - places.index(guest.place)]
+            assert await other.hear() is None
+            await guest.remote.close(None)
+            for client in clients:
+                client.hang_up()
+
+    run(host())
+
+
+CROWD = """
+import socket, sys, time
+port, there = int(sys.argv[1]), []
+while True:
+    try:
+        there.append(socket.create_connection(("127.0.0.1", port)))
+    except OSError:
+        pass
+    if len(there) > 600:
+        there.pop(0).close()
+    time.sleep(0.001)
+"""
+
+
+def try_to_come_in(door: Door, here: str, *, tries: int) -> int:
+    """How often an honest player that takes 100 ms for its hello has to try until it is asked something else."""
+    for tried in range(1, tries + 1):
+        with (
+            suppress(ConnectionError),
+            socket.create_connection((door.host, door.port), timeout=PATIENCE, source_address=(here, 0)) as line,
+        ):
+            for text in line.makefile("rb"):
+                question = msgspec.json.decode(text)
+                if question["type"] != "hello":
+                    return tried
+                time.sleep(0.1)
+                line.sendall(reply(question, {"name": "honest"}))
+    return tries + 1
+
+
+@pytest.mark.parametrize(("here", "tries"), [("127.0.0.2", 1), ("127.0.0.1", 20)], ids=["elsewhere", "at one place"])
+def test_a_stranger_who_connects_every_millisecond_does_not_keep_out_an_honest_player(here: str, tries: int) -> None:
+    async def host(crowd: Any) -> tuple[str | None, int]:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=Limits(start_up=20.0)))
+            crowd.append(subprocess.Popen([sys.executable, "-I", "-S", "-c", CROWD, str(door.port)]))
+            await asyncio.sleep(0.5)  # in which the crowd comes in
+            trying = asyncio.create_task(asyncio.to_thread(try_to_come_in, door, here, tries=tries))
+            (guest,) = await seating
+            crowd[0].kill()
+            await guest.remote.ask(Tell("welcome"))
+            await guest.remote.close(None)
+            return guest.name, await trying
+
+    crowd: list[subprocess.Popen[bytes]] = []
+    try:
+        name, tried = run(host(crowd))
+    finally:
+        for one in crowd:
+            one.kill()
+            one.wait()
+
+    assert name == "honest"
+    assert tried <= tries
 
 
 @pytest.mark.alone

@@ -223,6 +223,22 @@ def test_a_reply_may_come_in_fragments_with_pings_between_them() -> None:
     assert run(meet(honest(way))) == (EXPECTED, None)
 
 
+def test_replies_may_come_in_many_fragments_turn_after_turn() -> None:
+    sent = [0]
+
+    async def way(surfer: Surfer, text: bytes) -> None:
+        text = text.rstrip(b"\n")
+        await surfer.frame(Opcode.TEXT, b"", fin=False)
+        for byte in text[:-1]:
+            await surfer.frame(Opcode.CONT, bytes([byte]), fin=False)
+        await surfer.frame(Opcode.CONT, text[-1:])
+        sent[0] += len(text)
+
+    since = time.monotonic()
+    assert run(meet(honest(way))) == (EXPECTED, None)
+    assert sent[0] / (time.monotonic() - since) > MOST_PIECES, "too slow to show anything"
+
+
 def test_the_result_is_the_same_byte_by_byte() -> None:
     async def way(surfer: Surfer, text: bytes) -> None:
         for byte in Frame(Opcode.TEXT, text.rstrip(b"\n")).serialize(mask=True):

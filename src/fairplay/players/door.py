@@ -3,8 +3,10 @@
 import asyncio
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from random import choice
 from typing import Any, Self
 
 import msgspec
@@ -21,7 +23,7 @@ from fairplay.players.stream import Stream
 from fairplay.players.timer import Timer
 from fairplay.referee.closing import close_all_async, surely
 
-MOST_PENDING = 32  # connections that have not answered hello yet
+MOST_PENDING = 256  # connections that have not answered hello yet
 BACKLOG = 128  # and those that nobody has looked at
 PAUSE = 0.02  # seconds without a look at the door, when nobody can come in
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
@@ -60,8 +62,9 @@ class Door:
     """A place to come in, for one match. It listens as soon as it is made, and closes once everybody sits.
 
     Whoever connects is nobody until it has answered hello: who is silent, or talks about something else, holds up no
-    seat. If too many stand there, the one that has stood there longest has to go; so an honest player comes in
-    however many strangers there are.
+    seat. If too many stand there, one has to go, by lot, from the IP address of which the most are there. So a stranger
+    who connects every millisecond does not keep out an honest player that takes 100 ms for its hello: from another
+    address it is never cut off, and from the same one it comes in if it tries again.
     """
 
     def __init__(self, host: str, port: int, line: MakeLine = Stream) -> None:
@@ -130,7 +133,7 @@ class Hall:
         self._remote = remote
         self._seats = seats
         self._full = asyncio.Event()
-        self._pending: list[asyncio.Task[None]] = []  # those who came first are first
+        self._pending: dict[asyncio.Task[None], str] = {}  # and where they come from
         self._leaving: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
 
@@ -141,8 +144,8 @@ class Hall:
             await self._full.wait()
         finally:
             self._shut()
-            while self._pending:
-                self._send_away()
+            for task in tuple(self._pending):
+                self._dismiss(task)
             if self._leaving:
                 await surely(asyncio.wait(self._leaving.copy()))
 
@@ -157,7 +160,7 @@ class Hall:
     def _let_in(self) -> None:
         """Take the next connection, and say hello."""
         try:
-            connection, _ = self._door.accept()
+            connection, (host, *_) = self._door.accept()
         except BlockingIOError:  # it has gone again
             return
         except OSError:  # there is no file descriptor left, or no memory: later there may be
@@ -165,12 +168,12 @@ class Hall:
             self._shut()
             self._pause = asyncio.get_running_loop().call_later(PAUSE, self._open)
             return
-        if len(self._pending) >= MOST_PENDING:
-            self._send_away()
         task = asyncio.create_task(self._greet(connection))
-        self._pending.append(task)
+        self._pending[task] = host
         task.add_done_callback(self._forget)
         task.add_done_callback(lambda task: connection.close() if task.cancelled() else None)
+        if len(self._pending) > MOST_PENDING:
+            self._send_away()
 
     async def _greet(self, connection: socket.socket) -> None:
         """Say hello to a connection; one that answers has a seat, and all others are cut."""
@@ -195,16 +198,20 @@ class Hall:
                 await remote.close(None)
 
     def _send_away(self) -> None:
-        """Let go of the connection that has waited longest."""
+        """Let go of a connection by lot, from where the most of them come."""
         if self._pending:
-            task = self._pending.pop(0)
-            task.cancel()
-            self._leaving.add(task)
+            counts = Counter(self._pending.values())
+            most = max(counts.values())
+            self._dismiss(choice([task for task, host in self._pending.items() if counts[host] == most]))
+
+    def _dismiss(self, task: asyncio.Task[None]) -> None:
+        del self._pending[task]
+        task.cancel()
+        self._leaving.add(task)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._leaving.discard(task)
-        if task in self._pending:
-            self._pending.remove(task)
+        self._pending.pop(task, None)
 
 
 def listen_tcp(place: str) -> Door:
