@@ -68,9 +68,11 @@ async def one(number: int, commands: list[Command]) -> None:
     assert [out.fault for out in final.ejected] == [fault], final.ejected
 
 
-async def played_at(table: Table, match: AnyMatch, record: Record = UNRECORDED) -> AnyMatch:
+async def played_at(
+    table: Table, match: AnyMatch, record: Record = UNRECORDED, turns: dict[int, int] | None = None
+) -> AnyMatch:
     """A match with whoever sits down at a table."""
-    seating = await table.seated(match.game, match_id=match.id, clock=record.clock)
+    seating = await table.seated(match.game, match_id=match.id, turns=turns, clock=record.clock)
     return await play_async(match, seating.channels, record)
 
 

@@ -15,7 +15,6 @@ from websockets.uri import parse_uri
 
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
-from fairplay.core.roles import UNRECORDED
 from fairplay.hosting.table import Table
 from fairplay.players import wire
 from fairplay.players.door import Door
@@ -27,9 +26,8 @@ from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.closing import close_all_async
-from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
-from fairplay.referee.referee import AnyMatch
+from tests.hosting.soak import played_at
 from tests.players.cancelling import When, cancelled_at
 from tests.players.programs import first_card, holdings, script
 from tests.toy import Toy
@@ -48,12 +46,6 @@ def open_now() -> tuple[int, int]:
     """Files and sockets, and children."""
     found = holdings()
     return found.files, found.children
-
-
-async def played_at(table: Table, match: AnyMatch) -> AnyMatch:
-    """A whole match, from letting people in to their dismissal."""
-    seating = await table.seated(match.game, clock=UNRECORDED.clock)
-    return await play_async(match, seating.channels)
 
 
 @asynccontextmanager
