@@ -2,18 +2,13 @@
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from fairplay.games.fish import codec as fish
-from fairplay.games.fish.actions import Action as FishAction
-from fairplay.games.q import codec as q
-from fairplay.games.q.actions import Action as QAction
-from fairplay.games.q.actions import Tile
-from fairplay.games.tsuro import codec as tsuro
-from fairplay.games.tsuro.actions import Action as TsuroAction
+from fairplay.games import GAMES, rules_of
 from fairplay.players import wire
 
 PATH = Path(__file__).parent.parent / "docs" / "protocol.schema.json"
@@ -30,11 +25,10 @@ class Parts(NamedTuple):
     news: Any = None
 
 
-GAMES = {
-    "fish": Parts(FishAction, fish.Sheet),
-    "tsuro": Parts(TsuroAction, tsuro.ViewSheet),
-    "q": Parts(QAction, q.ViewSheet, tuple[Tile, ...]),
-}
+def parts_of(game: str) -> Parts:
+    """What the folder of a game says of itself."""
+    codec = import_module(f"fairplay.games.{game}.codec")
+    return Parts(rules_of(game).action, codec.SEEN, getattr(codec, "NEWS", None))
 
 
 def main() -> None:
@@ -74,8 +68,8 @@ def schema() -> Schema:
 def definitions() -> Schema:
     """The parts of all games, such as fish.action, and what these are made of, such as fish.Move."""
     found: Schema = {}
-    for game, parts in GAMES.items():
-        given = {name: part for name, part in parts._asdict().items() if part is not None}
+    for game in GAMES:
+        given = {name: part for name, part in parts_of(game)._asdict().items() if part is not None}
         schemas, pieces = msgspec.json.schema_components(given.values(), ref_template=f"#/$defs/{game}.{{name}}")
         found |= {f"{game}.{name}": part for name, part in zip(given, schemas, strict=True)}
         found |= {f"{game}.{name}": piece for name, piece in pieces.items()}

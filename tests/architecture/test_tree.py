@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fairplay
+from fairplay.games import GAMES
 from tools.tables import ROOT, directories, readmes, rewritten
 
 SOURCE = ROOT / "src" / "fairplay"
@@ -19,7 +21,8 @@ CHANCE_MODULES = {"random", "secrets", "uuid"}
 DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
 CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
 MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", "players/", "journal/", "hosting/")
-USES_LOTS = ("core/chance.py", "games/fish/game.py", "games/q/game.py", "games/tsuro/game.py", "testing/")
+USES_LOTS = ("core/chance.py", *(f"games/{game}/game.py" for game in GAMES), "testing/")
+PER_GAME = ("games/", "course/", "harness/")
 LONGEST_FILE = 400
 
 
@@ -41,6 +44,23 @@ def impurities(source: str, banned: set[str]) -> set[str]:
 
 def colours(source: str) -> list[str]:
     return [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.AsyncFunctionDef)]
+
+
+def games_named(source: str) -> set[str]:
+    """The games that code names: by an import, by the name of the rules, or in a text that is no docstring."""
+    tree = ast.parse(source)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
+    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    words: set[str] = {word for module in imported(tree) for word in module.split(".")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            words.add(node.id)
+        elif isinstance(node, ast.alias):
+            words.add(node.name)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            words |= {node.value} if len(node.value) < 3 else set(re.findall(r"\w{3,}", node.value))
+    return {game for game, rules in GAMES.items() if {game, rules} & words}
 
 
 def short(path: Path) -> str:
@@ -83,7 +103,7 @@ def test_the_meter_of_colour_turns_red() -> None:
     assert colours("class A:\n    async def ask(self): ...\n") == ["ask"]
 
 
-@pytest.mark.parametrize("name", ["fairplay", "fairplay.games.fish", "fairplay.games.q", "fairplay.games.tsuro"])
+@pytest.mark.parametrize("name", ["fairplay", *(f"fairplay.games.{game}" for game in GAMES)])
 def test_what_is_exported_is_there_and_sorted(name: str) -> None:
     module = importlib.import_module(name)
 
@@ -129,6 +149,27 @@ def test_no_verb_leans_on_another(path: Path) -> None:
 
 def test_the_meter_of_verbs_turns_red() -> None:
     assert other_verbs("from fairplay.cli.why import told\nimport fairplay.cli.output\n") == {"fairplay.cli.why"}
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if not short(path).startswith(PER_GAME)], ids=short)
+def test_a_game_is_named_in_its_own_files_alone(path: Path) -> None:
+    assert games_named(path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ('QUICK = {"fish": {"rows": 5}}', {"fish"}),
+        ("from fairplay.games.tsuro.state import View", {"tsuro"}),
+        ("from fairplay.games import q", {"q"}),
+        ("def deal(): return Q()", {"q"}),
+        ('say("play some tsuro")', {"tsuro"}),
+        ('def play():\n    """fairplay play fish"""', set()),
+        ("quick = fishing = question", set()),
+    ],
+)
+def test_the_meter_of_named_games_turns_red(source: str, named: set[str]) -> None:
+    assert games_named(source) == named
 
 
 def test_nothing_is_called_utils() -> None:

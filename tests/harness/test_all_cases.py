@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.course import HARNESSES
 from fairplay.games import GAMES
 from fairplay.harness.cases import Case, read_cases, run
+from fairplay.harness.programs import HARNESSES
 
 ROOT = Path(__file__).parents[2]
 MADE = ROOT / "tests" / "cases"

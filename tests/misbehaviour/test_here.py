@@ -27,8 +27,6 @@ from fairplay.testing import hostile_answers
 from fairplay.testing.hostile import CALLS, EVERYBODY, FAR, ODD, SHELF, Bad, Misbehaving, misbehaving, raises
 from tests.games.tsuro import positions as tsuro
 
-HAS_NEWS = ("q",)
-
 
 def few_tiles(seats: int, seed: str) -> AnyMatch:
     """A short match of Q."""
@@ -68,7 +66,7 @@ SEATINGS = [
     for bad in {**SHELF, **ODD}.values()
     for moment in bad.moments
     for game in GAMES
-    if bad.only_in in ("", game) and (moment is not Moment.NEWS or game in HAS_NEWS)
+    if bad.at(moment).fits(game)
 ]
 
 

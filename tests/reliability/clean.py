@@ -173,7 +173,7 @@ def somebody(game: Game[Any, Any, Any], lots: Lots) -> Channel:
     strategy: Any = open_player(house[lots.below(len(house))], title(game.name), key)
     if game.name == "q":
         strategy = tiring(strategy)
-    shelf = [bad for bad in SHELF.values() if bad.game in ("", game.name)]
+    shelf = [bad for bad in SHELF.values() if bad.fits(game.name)]
     return shelf[lots.below(len(shelf))].seat(strategy, game) if lots.below(4) == 0 else Local(strategy, game)
 
 

@@ -25,13 +25,7 @@ TABLES: dict[str, tuple[Game[Any, Any, Any], int]] = {
     "tsuro": (Tsuro(), 4),
     "q": (Q(), 3),
 }
-HAS_NEWS = {"q"}
-SEATINGS = [
-    (name, game)
-    for name, bad in SHELF.items()
-    for game in TABLES
-    if bad.game in ("", game) and (bad.moment is not Moment.NEWS or game in HAS_NEWS)
-]
+SEATINGS = [(name, game) for name, bad in SHELF.items() for game in TABLES if bad.fits(game)]
 GIVEN = {  # a position in which the cheat is possible, where it is not from the start
     "cheats: bad-ask-for-tiles": Q_EXAMPLES["only passing"],
     "cheats: not-a-line": position(

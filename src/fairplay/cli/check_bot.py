@@ -11,7 +11,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games import game_with, title
 from fairplay.hosting.gate import Gate
 from fairplay.hosting.terms import terms_for
-from fairplay.hosting.trials import QUICK, Bot, games, odd_positions
+from fairplay.hosting.trials import Bot, games, odd_positions
 from fairplay.players.address import split_label
 from fairplay.players.location import Invitation, far
 
@@ -44,7 +44,7 @@ def check_bot(
     named = {"--limit": limit, "--sandbox": sandbox}
     options = tuple(word for name, value in named.items() if value for word in (name, value)) if command else ()
     bot = Bot(player, address, command, terms_for([address], limits_named(limit), sandbox), options, shelf)
-    trials = [*games(bot, {**QUICK.get(game, {}), **chosen}), *odd_positions(bot, game_with(game, chosen))]
+    trials = [*games(bot, {**shelf.quick, **chosen}), *odd_positions(bot, game_with(game, chosen))]
     gate = Gate(bot, teller(sys.stdout), colour=sys.stdout.isatty())
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
         gate.check_all(trials)

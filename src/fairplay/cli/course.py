@@ -2,17 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fairplay.core.errors import BadRequest
-from fairplay.harness import fish, q, tsuro
 from fairplay.harness.cases import Case, Each, Harness, Verdict, ask, read_cases, read_values, run
-
-HARNESSES: Mapping[str, Mapping[str, Harness]] = {"fish": fish.HARNESSES, "tsuro": tsuro.HARNESSES, "q": q.HARNESSES}
+from fairplay.harness.programs import HARNESSES
 
 
 @click.command()

@@ -77,6 +77,11 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         return msgspec.convert(dict(parameters), cls, strict=False)
 
     @classmethod
+    def with_public_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The game as far as players know it, from what `public_parameters` tells them; `deal` is not theirs to ask."""
+        return cls.with_parameters(parameters)
+
+    @classmethod
     def about_parameters(cls) -> dict[str, str]:
         """What each parameter means: the descriptions in their types."""
         hints = get_type_hints(cls, include_extras=True)

@@ -14,6 +14,8 @@ V = TypeVar("V")
 A = TypeVar("A")
 
 Strategy = Callable[[V], A]  # a player without memory: from a view to an action
+AnyStrategy = Strategy[Any, Any]
+Cheat = Callable[[Any], Any]  # from a view to an illegal action, whose docstring begins with the clause; None: not now
 
 
 class HousePlayer(msgspec.Struct, frozen=True):

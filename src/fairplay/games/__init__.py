@@ -9,7 +9,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
-from fairplay.core.roles import HousePlayer
+from fairplay.core.roles import Cheat, HousePlayer
 
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
@@ -23,22 +23,46 @@ class Title(msgspec.Struct, frozen=True):
     svg: Callable[..., str]  # (view, names, **marks) -> a picture
     marks: Callable[[Any], dict[str, Any]]  # how a picture shows the last action
     examples: Mapping[str, Any]  # named states, which tests share
+    quick: Mapping[str, Any]  # parameters for a match that is soon over
+    fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state
+    cheats: Mapping[str, Cheat]  # by names that no other game has
+    seldom: frozenset[str]  # cheats that are not possible from the start on
+
+    @property
+    def has_news(self) -> bool:
+        """Is anybody ever told anything between turns?"""
+        return self.rules.news is not Game.news
 
 
 @cache
 def title(name: str) -> Title:
     """The game of this name; its files are loaded when it is first asked for."""
     rules = rules_of(name)
-    strategies, draw, examples = (
-        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "examples")
+    strategies, draw, examples, cheats = (
+        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "examples", "cheats")
     )
-    marks = getattr(draw, "marks", unmarked)
-    return Title(rules, strategies.HOUSE, draw.text, draw.svg, marks, examples.EXAMPLES)
+    return Title(
+        rules=rules,
+        house=strategies.HOUSE,
+        text=draw.text,
+        svg=draw.svg,
+        marks=getattr(draw, "marks", unmarked),
+        examples=examples.EXAMPLES,
+        quick=getattr(examples, "QUICK", {}),
+        fitting=getattr(examples, "fitting", as_it_is),
+        cheats=cheats.CHEATS,
+        seldom=getattr(cheats, "SELDOM", frozenset()),
+    )
 
 
 def unmarked(action: Any) -> dict[str, Any]:
     """The last action is not marked in pictures of this game."""
     return {}
+
+
+def as_it_is(game: Game[Any, Any, Any], state: Any) -> Game[Any, Any, Any]:
+    """No parameter of this game has to fit its states."""
+    return game
 
 
 def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:

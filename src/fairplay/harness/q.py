@@ -16,6 +16,7 @@ from fairplay.course.frame import Frame
 from fairplay.course.q import CourseMap, CoursePlacement, CourseState, CourseTile, CourseView, read
 from fairplay.games.q.actions import Place, Placement
 from fairplay.games.q.board import cell_at, position_of, score_of
+from fairplay.games.q.cheats import OF_THE_COURSE
 from fairplay.games.q.draw import marks, svg
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import NAMES
@@ -26,7 +27,8 @@ from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import complain
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
-from fairplay.testing.hostile import Q_CHEATS, Hanging, cheater, raising
+from fairplay.testing.cheats import cheater
+from fairplay.testing.hostile import Hanging, raising
 
 METHODS = {"setup": Moment.GREETING, "take-turn": Moment.TURN, "new-tiles": Moment.NEWS, "win": Moment.FAREWELL}
 Placements = tuple[CoursePlacement, ...]
@@ -140,8 +142,8 @@ def channel_for(actor: list[str | int], rules: Q) -> Channel:
     match actor:
         case [str(), str(name)] if name in RECIPES:
             return Local(RECIPES[name], rules)
-        case [str(), str(name), "a cheat", str(cheat)] if name in RECIPES and cheat in Q_CHEATS:
-            return Local(cheater(Q_CHEATS[cheat], RECIPES[name]), rules)
+        case [str(), str(name), "a cheat", str(cheat)] if name in RECIPES and cheat in OF_THE_COURSE:
+            return Local(cheater(OF_THE_COURSE[cheat], RECIPES[name]), rules)
         case [str(), str(name), str(method)] if name in RECIPES and method in METHODS:
             return raising(METHODS[method]).seat(RECIPES[name], rules)
         case [str(), str(name), str(method), int(count)] if name in RECIPES and method in METHODS and count > 0:

@@ -1,12 +1,11 @@
 """List the matches in which a bot shows itself before it matters: small games, and odd positions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from math import ceil
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
@@ -24,12 +23,6 @@ from fairplay.render.words import quoted
 
 GAMES_PLAYED = 3
 SEED = "check-bot"
-
-QUICK: Mapping[str, Mapping[str, str]] = {"fish": {"rows": "5", "columns": "5"}, "tsuro": {"size": "5"}}
-FITTING: Mapping[str, Callable[[Any], dict[str, int]]] = {  # parameters that a view in plain JSON is of
-    "fish": lambda view: {"rows": len(view["board"]), "columns": len(view["board"][0])},
-    "tsuro": lambda view: {"size": view["size"]},
-}
 
 
 class Bot(msgspec.Struct, frozen=True):
@@ -59,7 +52,7 @@ class Trial(msgspec.Struct, frozen=True):
     again: str = ""  # the command that plays it again
 
 
-def games(bot: Bot, chosen: Mapping[str, str]) -> Iterator[Trial]:
+def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:
     """Matches with house players: one of the fewest whom these parameters allow, one of some, one of the most."""
     game, house = bot.shelf.rules.with_parameters(chosen), list(bot.shelf.house)
     sizes = [seats for seats in game.seats if can_be_dealt(game, seats)] or [game.seats[0]]
@@ -92,10 +85,9 @@ def odd_positions(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[Trial]:
         seat = rules.turn(state)
         if seat is None or not lawful_in(rules, rules.view(state, seat)).count:
             continue
-        fitting = FITTING.get(rules.name, lambda view: {})(rules.pack(rules.view(state, seat)))
         seats = 1 + max(frozenset(rules.order(state)).union(*rules.ranking(state)))
         players = [next(iter(bot.shelf.house))] * seats
         players[seat] = bot.text
         names = tuple(distinct([split_label(player)[0] for player in players]))
-        match = Match(replace(rules, **fitting), state, names, seed=seed_from(SEED))
+        match = Match(bot.shelf.fitting(rules, state), state, names, seed=seed_from(SEED))
         yield Trial(f"position {name!r}", match, seat, tuple(players), only_once=True)

@@ -17,7 +17,7 @@ from fairplay.journal.lines import Entry, Resumed
 from fairplay.journal.replay import Recorded
 
 MOST_COUNTED = 1000
-CLAUSE = re.compile(r"^- \*\*(\d+\.\d+)\*\* (.+(?:\n {2}.+)*)", re.MULTILINE)
+CLAUSE = re.compile(r"^- \*\*(\d+(?:\.\d+)*)\*\* (.+(?:\n {2}.+)*)", re.MULTILINE)
 
 
 class Lawful(msgspec.Struct, frozen=True):

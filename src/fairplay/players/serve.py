@@ -8,7 +8,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
-from fairplay.games import game_with
+from fairplay.games import rules_of
 from fairplay.players import wire
 from fairplay.players.wire import End, Goodbye, Hello, Start, TakeTurn, Tell
 
@@ -71,7 +71,7 @@ def read_line(text: bytes) -> wire.WireMessage:
 def game_in(line: Hello) -> AnyGame:
     """The game that will be played, as far as players may know it."""
     try:
-        return game_with(line.game, {key: it for key, it in line.parameters.items() if it != "given"})
+        return rules_of(line.game).with_public_parameters(line.parameters)
     except BadRequest as error:
         raise Misunderstood(str(error)) from None
 

@@ -9,10 +9,10 @@ import msgspec
 from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Channel
+from fairplay.core.roles import AnyStrategy, Channel, Cheat
+from fairplay.games import GAMES, title
 from fairplay.referee.local import Local
 from fairplay.testing import cheats, hostile_answers, hostile_connections, hostile_programs, hostile_replies
-from fairplay.testing.cheats import AnyStrategy, Cheat
 
 AnyGame = Game[Any, Any, Any]
 Deed = Callable[[], Any]
@@ -20,7 +20,6 @@ Make = Callable[[AnyStrategy, AnyGame, Moment], Channel]  # a player that is bad
 
 GREETING, TURN, NEWS, FAREWELL = Moment
 CALLS: dict[Moment, type[Message]] = {GREETING: Start, TURN: TakeTurn, NEWS: Tell, FAREWELL: End}
-ONLY_IN = {NEWS: "q"}  # the other games have no news
 
 
 class Distance(Enum):
@@ -53,10 +52,9 @@ class Bad(msgspec.Struct, frozen=True, kw_only=True):
         """When it is bad, if nothing else is said."""
         return self.moments[0]
 
-    @property
-    def game(self) -> str:
-        """The only game in which it can be bad at its moment; empty: all."""
-        return self.only_in or ONLY_IN.get(self.moment, "")
+    def fits(self, game: str) -> bool:
+        """Can it be bad at its moment in this game?"""
+        return self.only_in in ("", game) and (self.moment is not NEWS or title(game).has_news)
 
     def at(self, moment: Moment) -> "Bad":
         """The same, bad at this moment."""
@@ -253,10 +251,7 @@ def away(deed: hostile_programs.Deed) -> Bad:
     )
 
 
-Q_CHEATS = cheats.Q_CHEATS
-cheater = cheats.cheater
-LAST_SEAT = ("places beside a tile", "sends somebody round")  # not for whoever goes first, or in a chosen position only
-
+SELDOM = frozenset(name for game in GAMES for name in title(game).seldom)
 CHEATS: dict[str, Bad] = {
     name: cheating(name, game, cheat) for game, known in cheats.CHEATS.items() for name, cheat in known.items()
 }
@@ -272,7 +267,7 @@ SHELF: dict[str, Bad] = {  # in this process, one of each fault at each moment o
         returning("answers an action of no game", {"type": "win"}, TURN),
         returning("answers an object", object(), TURN),
         *(returning(f"answers in the {moment.value}", "thanks", moment) for moment in (GREETING, NEWS, FAREWELL)),
-        *(bad for bad in CHEATS.values() if bad.name not in LAST_SEAT),
+        *(bad for bad in CHEATS.values() if bad.name not in SELDOM),
     )
 }
 ODD: dict[str, Bad] = {  # in this process, too: strange answers and strange exceptions, at any moment
@@ -294,7 +289,7 @@ ODD: dict[str, Bad] = {  # in this process, too: strange answers and strange exc
             for name, make in hostile_answers.ANSWERS.items()
         ),
         *(twisting(f"answers with {name}", twist) for name, twist in hostile_answers.TWISTS.items()),
-        *(bad for bad in CHEATS.values() if bad.name in LAST_SEAT),
+        *(bad for bad in CHEATS.values() if bad.name in SELDOM),
     )
 }
 DEEDS = {**hostile_replies.DEEDS, **hostile_programs.DEEDS, **hostile_connections.DEEDS}

@@ -34,6 +34,9 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seat: Seat | None = None
 
 
+SEEN = Sheet  # what the schema of the protocol says of views
+
+
 def write(state: State) -> dict[str, Any]:
     """A state in plain lists and dictionaries."""
     positions = state.grid.positions

@@ -2,8 +2,18 @@
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.state import Stage, State, state_of
+
+QUICK: Mapping[str, int] = {"rows": 5, "columns": 5}
+
+
+def fitting(game: Fish, state: State) -> Fish:
+    """The game on a board as large as the state's."""
+    return replace(game, rows=state.grid.rows, columns=state.grid.columns)
+
 
 EXAMPLES: Mapping[str, State] = {
     # An untouched 5 x 5 board with two fish everywhere.

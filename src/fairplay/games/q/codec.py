@@ -50,6 +50,10 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     done: bool
 
 
+SEEN = ViewSheet  # what the schema of the protocol says of views
+NEWS = tuple[Tile, ...]  # and of news
+
+
 def write_state(state: State) -> dict[str, Any]:
     """A state in plain lists and dictionaries."""
     return {

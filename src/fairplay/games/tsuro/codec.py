@@ -60,6 +60,8 @@ class StateSheet(Sheet, frozen=True, forbid_unknown_fields=True, kw_only=True):
     drawn: Count
 
 
+SEEN = ViewSheet  # what the schema of the protocol says of views
+
 AnySheet = TypeVar("AnySheet", bound=Sheet)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import COLOURS, TILES
@@ -10,6 +12,13 @@ from fairplay.games.tsuro.state import State
 Spot = tuple[int, int, str]  # x, y and the port
 
 STRAIGHT, CORNERS, BACK = 2, 4, 34  # straight over; round the nearest corner; back to where one came from
+
+QUICK: Mapping[str, int] = {"size": 5}
+
+
+def fitting(game: Tsuro, state: State) -> Tsuro:
+    """The game on a board as large as the state's."""
+    return replace(game, size=state.table.grid.size)
 
 
 def position(

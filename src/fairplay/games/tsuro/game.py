@@ -29,6 +29,7 @@ from fairplay.games.tsuro.state import (
 
 Size = Annotated[int, Meta(ge=3, le=30)]
 Source = Literal["bag", "cycle"] | tuple[Tile, ...]
+GIVEN = "given"  # what players are told of tiles that the host hands over
 
 
 class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
@@ -69,7 +70,13 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def public_parameters(self) -> dict[str, Any]:
         """Without the tiles that are yet to come."""
-        return {**self.parameters(), **({} if isinstance(self.tiles, str) else {"tiles": "given"})}
+        return {**self.parameters(), **({} if isinstance(self.tiles, str) else {"tiles": GIVEN})}
+
+    @classmethod
+    def with_public_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":
+        """Players need not know where the tiles come from."""
+        known = {key: value for key, value in parameters.items() if (key, value) != ("tiles", GIVEN)}
+        return cls.with_parameters(known)
 
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":

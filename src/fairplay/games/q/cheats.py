@@ -1,0 +1,113 @@
+"""Think of illegal actions, one for each clause of the rules that an action can break."""
+
+from collections.abc import Mapping
+
+from fairplay.core.roles import Cheat
+from fairplay.games.q.actions import Action, Exchange, Place, Placement
+from fairplay.games.q.board import position_of
+from fairplay.games.q.draft import drafts
+from fairplay.games.q.pieces import NAMES
+from fairplay.games.q.state import View
+
+FAR = (10**6, -(10**6))
+
+
+def not_adjacent(view: View) -> Action:
+    """§3.4: a tile where no other is near."""
+    row = max(position_of(cell)[0] for cell in view.map.tiles) + 2
+    return one_tile(view.hand[0] if view.hand else 0, (row, 0))
+
+
+def not_owned(view: View) -> Action | None:
+    """§3.2: a tile that is not in the hand, where it fits if it does anywhere."""
+    others = [kind for kind in range(len(NAMES)) if kind not in view.hand]
+    if not others:
+        return None
+    edge, frontier = view.map.edge, view.map.frontier
+    places = ((kind, cell) for cell in edge for kind in others if frontier[cell] >> kind & 1)
+    kind, cell = next(places, (others[0], edge[0]))
+    return one_tile(kind, position_of(cell))
+
+
+def not_a_line(view: View) -> Action | None:
+    """§3.3: tiles that all fit, the last one beside the line."""
+    for draft in drafts(view) if len(view.hand) > 1 else ():
+        extended = draft.map
+        for cell in extended.edge:
+            if not draft.is_in_line(position_of(cell)):
+                for kind in draft.hand:
+                    if extended.frontier[cell] >> kind & 1:
+                        return draft.plus(cell, kind).action
+    return None
+
+
+def bad_exchange(view: View) -> Action | None:
+    """§3.6: an exchange for more tiles than are left."""
+    return Exchange() if view.left < len(view.hand) else None
+
+
+def no_fit(view: View) -> Action | None:
+    """§3.5: a tile of the hand where it does not fit."""
+    for cell in view.map.edge:
+        for kind in view.hand:
+            if not view.map.frontier[cell] >> kind & 1:
+                return one_tile(kind, position_of(cell))
+    return None
+
+
+def off_the_map(view: View) -> Action | None:
+    """§3.4: a tile far away from all others."""
+    return one_tile(view.hand[0], FAR) if view.hand else None
+
+
+def nothing(view: View) -> Action:
+    """§3.1: a placement without a tile."""
+    return Place(())
+
+
+def on_a_tile(view: View) -> Action | None:
+    """§3.4: a tile where one lies already."""
+    return one_tile(view.hand[0], position_of(min(view.map.tiles))) if view.hand else None
+
+
+def twice(view: View) -> Action | None:
+    """§3.2: a tile that is in the hand once, on both sides of another."""
+    for draft in drafts(view):
+        [(cell, kind)] = draft.placed
+        if view.hand.count(kind) == 1:
+            row, column = position_of(cell)
+            name = NAMES[kind]
+            return Place((Placement(name, (row, column)), Placement(name, (row, column + 1))))
+        break
+    return None
+
+
+def half_good(view: View) -> Action | None:
+    """§3.4: a tile that fits, and then one that lies nowhere; nothing of it may stay on the map."""
+    draft = next(drafts(view), None) if len(view.hand) > 1 else None
+    if draft is None:
+        return None
+    row, _ = position_of(draft.placed[0][0])
+    return Place((*draft.action.tiles, Placement(NAMES[draft.hand[0]], (row, 10**6))))
+
+
+def one_tile(kind: int, at: tuple[int, int]) -> Place:
+    """A placement of a single tile."""
+    return Place((Placement(NAMES[kind], at),))
+
+
+OF_THE_COURSE: Mapping[str, Cheat] = {  # by their names there
+    "non-adjacent-coordinate": not_adjacent,
+    "tile-not-owned": not_owned,
+    "not-a-line": not_a_line,
+    "bad-ask-for-tiles": bad_exchange,
+    "no-fit": no_fit,
+}
+CHEATS: Mapping[str, Cheat] = {
+    "places far away in q": off_the_map,
+    "places nothing in q": nothing,
+    "places on a tile": on_a_tile,
+    "places a tile twice": twice,
+    "places half well": half_good,
+    **{f"cheats: {name}": cheat for name, cheat in OF_THE_COURSE.items()},
+}

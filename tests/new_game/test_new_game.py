@@ -1,0 +1,122 @@
+"""Add a game as one folder, and do with it whatever can be done with a game."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from fairplay import Fault, Moment, Referee
+from fairplay import games as shelf
+from fairplay.journal.verify import read_lawful, verify
+from fairplay.testing.cheats import cheater, clause_of
+from tests.cli.command import Done, fairplay, in_process, refusal
+
+HERE = Path(__file__).parent
+PLAIN_PROGRAM = """
+import json, sys
+
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] == "goodbye":
+        break
+    answer = None
+    if said["type"] == "take_turn":
+        hand = said["view"]["hand"]
+        answer = {"type": "play", "card": hand[0]} if hand else {"type": "pass"}
+    print(json.dumps({"nonce": said["nonce"], "answer": answer}), flush=True)
+"""
+PLAYER = """
+from tests.toy import Pass, Play
+
+def take_turn(view):
+    return Play(view.hand[0]) if view.hand else Pass()
+"""
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The folder lies where games are found, and has its entry there. Nothing else is touched."""
+    monkeypatch.setattr(shelf, "__path__", [*shelf.__path__, str(HERE)])
+    monkeypatch.setitem(shelf.GAMES, "toy", "Toy")
+    shelf.title.cache_clear()
+    yield
+    shelf.title.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("fairplay.games.toy")]:
+        del sys.modules[name]
+    vars(shelf).pop("toy", None)
+
+
+def recorded(folder: Path, *players: str) -> tuple[Path, Done]:
+    done = fairplay("play", "toy", *players, "--seed", "toy", "--journal", str(folder))
+    assert (done.code, done.err) == (0, "")
+    (path,) = folder.glob("*.jsonl")
+    return path, done
+
+
+def test_it_is_listed_with_its_players() -> None:
+    assert "toy" in fairplay("games").out
+    assert "the highest card of the hand" in fairplay("players", "toy").out
+
+
+def test_it_is_played_and_verified_and_shown_again(tmp_path: Path) -> None:
+    path, played = recorded(tmp_path, "ann=lowest", "bob=highest")
+
+    match = verify(read_lawful(path))
+    assert match.result.scores is not None
+    assert f"1. bob ({match.result.scores[1]})" in played.out
+    assert "same result" in fairplay("verify", str(path)).out
+    assert played.out.startswith(fairplay("replay", str(path)).out)
+    assert "toy" in fairplay("library", "list", str(tmp_path)).out
+
+
+def test_it_is_drawn(tmp_path: Path) -> None:
+    path, _ = recorded(tmp_path, "lowest", "highest")
+
+    done = fairplay("draw", str(path), "--at", "3", "-o", str(tmp_path / "toy.svg"))
+
+    assert done.code == 0
+    assert "3 cards played" in "".join(ElementTree.parse(tmp_path / "toy.svg").getroot().itertext())
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["in this process", "a program"])
+def test_players_of_others_can_be_checked_and_play(far: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bot.py").write_text(PLAIN_PROGRAM)
+    bot = f"exec:{sys.executable} {tmp_path}/bot.py" if far else in_process(PLAYER, tmp_path, monkeypatch)
+
+    checked = fairplay("check-bot", "toy", bot)
+    path, played = recorded(tmp_path / "games", f"ann={bot}", "bob=highest")
+
+    assert checked.code == 0, checked
+    assert "position 'an empty hand'" in checked.out
+    assert "cards=10" in checked.out
+    assert "is out" not in played.out
+    assert verify(read_lawful(path)).result.ejected == ()
+
+
+def test_whoever_cheats_is_out_by_the_clause_of_its_rule_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = in_process("def take_turn(view): return {'type': 'pass'}", tmp_path, monkeypatch)
+
+    path, played = recorded(tmp_path / "games", f"ann={bot}", "bob=highest")
+
+    assert "ann is out: illegal (turn), rule 3: you hold a card, so play it" in played.out
+    assert "With an empty hand it passes, and only then." in fairplay("why", str(path)).out
+
+
+@pytest.mark.parametrize("cheat", ["plays a card of nobody's", "passes with a card"])
+def test_its_own_cheats_are_found_out(cheat: str) -> None:
+    title = shelf.title("toy")
+    bad = cheater(title.cheats[cheat], title.house["lowest"].make("", bytes(32)))
+
+    match = Referee().run(title.rules(), [bad, bad], seed=bytes(32))
+
+    assert {(out.fault, out.moment, out.clause) for out in match.result.ejected} == {
+        (Fault.ILLEGAL, Moment.TURN, clause_of(title.cheats[cheat]))
+    }
+
+
+def test_without_its_entry_there_is_no_such_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(shelf.GAMES, "toy")
+
+    assert "there is no game 'toy'" in refusal(fairplay("play", "toy", "lowest", "highest"))

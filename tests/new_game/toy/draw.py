@@ -1,0 +1,15 @@
+"""Draw what a seat sees of the toy, as SVG and as text for a terminal."""
+
+from collections.abc import Sequence
+
+from fairplay.render.svg import element, escape
+from tests.toy import View
+
+
+def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
+    return f"{len(view.played)} cards played, {view.pile} in the pile"
+
+
+def svg(view: View, names: Sequence[str] = ()) -> str:
+    said = element("text", escape(text(view, names)), x=10.0, y=20.0)
+    return element("svg", said, xmlns="http://www.w3.org/2000/svg", width=300.0, height=40.0)

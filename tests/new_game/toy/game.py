@@ -1,0 +1,5 @@
+"""Referee the toy."""
+
+from tests.toy import Toy
+
+__all__ = ["Toy"]
