@@ -13,7 +13,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.games import GAMES
-from fairplay.journal.lines import Entry, Resumed
+from fairplay.journal.lines import Entry, Resumed, Seated
 from fairplay.journal.replay import Recorded
 
 MOST_COUNTED = 1000
@@ -71,7 +71,7 @@ def appeal_of(recorded: Recorded, entry: Entry) -> Appeal:
         game=opening.game,
         parameters=game.public_parameters(),
         seat=seat,
-        name=opening.names[seat],
+        name=next(line.names for line in reversed(earlier) if isinstance(line, Seated))[seat],
         address=opening.players[seat] if seat < len(opening.players) else "",
         facts=len(facts),
         last=facts[-1] if facts else None,
