@@ -149,6 +149,58 @@ def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
     assert disk.calls[4:21] == [*told, *told, *named, *told, *told, *told, *late]
 
 
+def test_a_line_that_comes_while_the_disk_syncs_is_synced_too_though_nothing_follows_it(tmp_path: Path) -> None:
+    class Holding(Disk):
+        """A disk whose syncs are done when they may be."""
+
+        def __init__(self) -> None:
+            self.began, self.go_on, self.done = (threading.Semaphore(0) for _ in range(3))
+            self.synced: list[int] = []  # bytes that were there when a sync began
+
+        def sync(self, file: int) -> None:
+            self.synced.append(self.size(file))
+            self.began.release()
+            assert self.go_on.acquire(timeout=10)
+            super().sync(file)
+            self.done.release()
+
+    disk = Holding()
+    file = created(tmp_path, "file", disk, Sync.BATCH)
+
+    file.append(b"one")
+    assert disk.began.acquire(timeout=10)
+    file.append(b"two")  # too late for this sync
+    disk.go_on.release()
+    assert disk.began.acquire(timeout=10), "the second line was forgotten"
+    disk.go_on.release()
+    assert disk.done.acquire(timeout=10)
+    assert disk.done.acquire(timeout=10)
+    file.close()
+
+    assert disk.synced == [3, 6]
+
+
+def test_a_line_is_synced_later_though_a_round_is_made_while_it_is_written(tmp_path: Path) -> None:
+    class Meanwhile(Noting):
+        def write(self, file: int, text: bytes) -> int:
+            written = super().write(file, text)
+            while self.later:  # as the background does, which knows of the line before only
+                assert not self.later.pop().sync_behind()
+            return written
+
+    disk = Meanwhile()
+    file = created(tmp_path, "file", disk, Sync.BATCH)
+
+    for line in (b"one", b"two", b"three"):
+        file.append(line)
+        assert disk.later == [file]
+
+    assert not file.sync_behind()
+    assert disk.calls.count("sync") == 3
+    file.close()
+    assert disk.calls.count("sync") == 3  # all of it was durable
+
+
 def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
     synced = threading.Event()
 

@@ -1,7 +1,6 @@
 """Try out that a forged match does not pass either, even with a chain made anew."""
 
 import json
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,10 @@ from hypothesis import strategies as st
 
 from fairplay import Acted, BadJournal, Ejected, Journal, Match
 from fairplay.games.fish.examples import EXAMPLES
-from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
-from fairplay.journal.verify import read_lawful, verify
+from fairplay.journal.verify import verify
+from tests.journal.forging import acted, ejected, forge, line, opening, players, refused
 from tests.journal.journals import GAME, TABLES, Plain, house, plain, record, renumbered, sealed
-
-Forgery = Callable[[list[Plain]], list[Plain]]
-OUT_OF_PLACE = "a new seating, or one of another number of players, cannot stand here"
 
 
 @pytest.fixture
@@ -31,42 +27,6 @@ def path(tmp_path: Path) -> Path:
 def troubled(tmp_path: Path) -> Path:
     """A match in which somebody failed at the greeting, on a turn and at the farewell."""
     return record(tmp_path, TABLES["one at each moment"]())[0]
-
-
-def forge(path: Path, forgery: Forgery) -> None:
-    path.write_bytes(sealed(renumbered(forgery(plain(path)))))
-
-
-def refused(path: Path, forgery: Forgery) -> tuple[int, str]:
-    """The line and the reason for which a forgery is refused, by all that looks at journals."""
-    forge(path, forgery)
-    with pytest.raises(BadJournal) as caught:
-        verify(read(path))
-    assert not isinstance(caught.value, Unfinished)
-    with pytest.raises(BadJournal, match=r"^line [0-9]+: .+$"):
-        read_lawful(path)
-    return caught.value.line, caught.value.why
-
-
-def opening(**changes: Any) -> Forgery:
-    return lambda lines: [{**lines[0], **changes}, *lines[1:]]
-
-
-def players(names: str) -> Forgery:
-    """That others have played, more of them perhaps, with a letter each for a name."""
-    return lambda lines: [*({**one, "names": list(names)} for one in lines[:2]), *lines[2:]]
-
-
-def line(number: int, **changes: Any) -> Forgery:
-    return lambda lines: [*lines[: number - 1], {**lines[number - 1], **changes}, *lines[number:]]
-
-
-def acted(seat: int, **action: Any) -> Plain:
-    return {"type": "acted", "seat": seat, "action": action}
-
-
-def ejected(seat: int, fault: str, moment: str) -> Plain:
-    return {"type": "ejected", "seat": seat, "fault": fault, "moment": moment, "why": "because"}
 
 
 def test_an_illegal_action_is_named(path: Path) -> None:
@@ -275,31 +235,6 @@ def test_with_more_or_fewer_players_it_is_not_the_same_match(names: str, path: P
 @pytest.mark.parametrize("names", ["a", "abcde"])
 def test_a_number_of_players_that_the_game_is_not_for_is_named(names: str, path: Path) -> None:
     assert refused(path, players(names)) == (1, f"fish is not for {len(names)} players")
-
-
-@pytest.mark.parametrize("names", [[], ["a", "b"], ["a", "b", "c", "d"]])
-def test_a_seating_of_more_or_fewer_players_is_named(names: list[str], path: Path) -> None:
-    assert refused(path, line(2, names=names)) == (2, OUT_OF_PLACE)
-
-
-def test_nobody_sits_down_twice(path: Path) -> None:
-    assert refused(path, lambda lines: [*lines[:5], lines[1], *lines[5:]]) == (6, OUT_OF_PLACE)
-
-
-def test_nothing_happens_before_everybody_sits(path: Path) -> None:
-    assert refused(path, lambda lines: [lines[0], *lines[2:]]) == (
-        2,
-        "a fact before anybody was seated cannot stand here",
-    )
-
-
-def test_nothing_happens_before_everybody_sits_again(path: Path) -> None:
-    resumed = {"type": "resumed", "seq": 0, "at": 0.0, "fairplay": "0", "epoch": 2}
-
-    assert refused(path, lambda lines: [*lines[:5], resumed, *lines[5:]]) == (
-        7,
-        "a fact before anybody was seated cannot stand here",
-    )
 
 
 def test_a_second_opening_is_named(path: Path) -> None:

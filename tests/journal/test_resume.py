@@ -11,7 +11,7 @@ import pytest
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
 from fairplay.journal.append_file import InUse
 from fairplay.journal.lines import Parent, Resumed
-from fairplay.journal.record import branched
+from fairplay.journal.record import Finished, branched
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
@@ -140,6 +140,42 @@ def test_a_branch_of_a_resumed_match_is_lawful_too(tmp_path: Path) -> None:
             final = Referee().resume(match, [first] * len(match.seated), record=branch)
         assert verify(read(branch.path)) == final
         assert read(branch.path).opening.parent == Parent(path.stem, facts)
+
+
+def test_a_match_that_ended_is_told_from_one_that_cannot_be_resumed(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+
+    with pytest.raises(Finished, match="this match is finished"):
+        Journal(tmp_path).resume(path)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 5])
+def test_a_resumption_whose_table_was_never_ready_leaves_the_file_as_it_was(lines: int, tmp_path: Path) -> None:
+    path, match = record(tmp_path, [first, first])
+    left = cut(path, lines).read_bytes()
+
+    for _ in range(2):
+        again, recorded = Journal(tmp_path).resume(path)
+        again.close()
+        assert path.read_bytes() == left
+    again, recorded = Journal(tmp_path).resume(path)
+    with again, pytest.raises(BadRequest, match="2 players are still at the table, not 1"):
+        Referee().resume(recorded.at(None), [first], record=again)
+    assert path.read_bytes() == left
+
+    assert go_on(path, [first, first]) == match
+    assert len(read(path).resumptions) == 1  # by the one who did go on
+
+
+def test_a_resumption_whose_table_was_never_ready_takes_away_no_more_than_a_torn_line(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first])
+    whole = cut(path, 5).read_bytes()
+    cut(path, 5, b'{"type":"fact","seq":5,')
+
+    again, _ = Journal(tmp_path).resume(path)
+    again.close()
+
+    assert path.read_bytes() == whole
 
 
 def finished(path: Path) -> None:

@@ -1,0 +1,194 @@
+"""Try out that a ranking is fixed when the game is over, whoever fails afterwards and wherever it was interrupted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Journal, Moment, Referee
+from fairplay.journal.appeal import appeals
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from tests.journal.forging import Forgery, refused
+from tests.journal.journals import GAME, SEED, AnyMatch, Beginning, FailsAt, Plain, first, plain, record
+
+SEATS = 3
+
+
+class Interrupted:
+    """Plays well, and the keyboard is hit when it hears the result."""
+
+    def take_turn(self, view: Any) -> Any:
+        return first(view)
+
+    def end(self, result: Any) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def undisturbed(tmp_path: Path) -> AnyMatch:
+    return record(tmp_path / "undisturbed", [first] * SEATS)[1]
+
+
+def winner_of(match: AnyMatch) -> int:
+    return min(match.result.ranking[0])
+
+
+def interrupted_at_the_farewell(directory: Path, at: int) -> Path:
+    """A match whose game is over, of which nobody has heard the result, or all that come before this seat."""
+    begin = Beginning(Journal(directory))
+    players = [Interrupted() if seat == at else first for seat in range(SEATS)]
+    with pytest.raises(KeyboardInterrupt):
+        Referee().run(GAME, players, seed=SEED, record=begin)
+    assert read(begin.path).at(None).turn is None
+    return begin.path
+
+
+def gone_on_with(path: Path, failing: dict[int, Moment]) -> AnyMatch:
+    again, recorded = Journal(path.parent).resume(path)
+    match = recorded.at(None)
+    with again:
+        players = [FailsAt(failing[seat]) if seat in failing else first for seat in sorted(match.seated)]
+        return Referee().resume(match, players, record=again)
+
+
+def without(match: AnyMatch, *seats: int) -> tuple[frozenset[int], ...]:
+    """The ranking of a match, from which some are struck out and nobody moves up."""
+    return tuple(group - set(seats) for group in match.result.ranking)
+
+
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.FAREWELL])
+@pytest.mark.parametrize("seat", range(SEATS))
+def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
+    seat: int, moment: Moment, undisturbed: AnyMatch, tmp_path: Path
+) -> None:
+    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+
+    final = gone_on_with(path, {seat: moment})
+
+    assert final.result.ranking == without(undisturbed, seat)
+    assert [(out.seat, out.moment) for out in final.ejected] == [(seat, Moment.FAREWELL)]
+    assert verify(read(path)) == final == read(path).at(None)
+
+
+def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch, tmp_path: Path) -> None:
+    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+
+    final = gone_on_with(path, dict.fromkeys(range(SEATS), Moment.GREETING))
+
+    assert final.result.ranking == without(undisturbed, *range(SEATS))
+    assert verify(read(path)) == final
+
+
+def test_it_is_the_same_wherever_the_farewell_was_interrupted(undisturbed: AnyMatch, tmp_path: Path) -> None:
+    failing, winner = {winner_of(undisturbed): Moment.GREETING}, winner_of(undisturbed)
+
+    for seat in range(SEATS):
+        path = interrupted_at_the_farewell(tmp_path / str(seat), seat)
+        final = gone_on_with(path, failing)
+        assert final.result.ranking == without(undisturbed, winner)
+        assert verify(read(path)) == final
+
+
+def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: AnyMatch, tmp_path: Path) -> None:
+    winner = winner_of(undisturbed)
+    path = interrupted_at_the_farewell(tmp_path, winner)
+    gone_on_with(path, {winner: Moment.GREETING})
+    lines = path.read_bytes().splitlines(keepends=True)
+    others = [seat for seat in range(SEATS) if seat != winner]
+
+    path.write_bytes(b"".join(lines[:-1]))  # the result was never written
+    final = gone_on_with(path, {others[0]: Moment.GREETING})
+
+    assert final.result.ranking == without(undisturbed, winner, others[0])
+    assert verify(read(path)) == final
+
+
+def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch, tmp_path: Path) -> None:
+    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))  # without the last action
+
+    final = gone_on_with(path, {winner_of(undisturbed): Moment.GREETING})
+
+    assert [out.moment for out in final.ejected] == [Moment.GREETING]
+    assert verify(read(path)) == final
+
+
+def test_what_such_a_player_was_shown_can_be_appealed_against(undisturbed: AnyMatch, tmp_path: Path) -> None:
+    winner = winner_of(undisturbed)
+    path = interrupted_at_the_farewell(tmp_path, winner)
+    gone_on_with(path, {winner: Moment.GREETING})
+
+    (appeal,) = appeals(read(path))
+
+    assert (appeal.seat, appeal.moment, appeal.resumed) == (winner, Moment.FAREWELL, True)
+    assert appeal.shown is not None  # the view of the greeting
+
+
+# Forgeries.
+
+
+@pytest.fixture
+def failed(undisturbed: AnyMatch, tmp_path: Path) -> Path:
+    """A match that was interrupted at the farewell, and whose winner failed at the greeting when it was resumed."""
+    winner = winner_of(undisturbed)
+    path = interrupted_at_the_farewell(tmp_path, winner)
+    gone_on_with(path, {winner: Moment.GREETING})
+    return path
+
+
+def moved_up(lines: list[Plain]) -> list[Plain]:
+    """The ranking as if whoever failed had been out before the game was over."""
+    result = lines[-1]["result"]
+    ranking = [group for group in result["ranking"] if group]
+    assert ranking != result["ranking"]
+    return [*lines[:-1], {**lines[-1], "result": {**result, "ranking": ranking}}]
+
+
+def at_the_greeting(lines: list[Plain]) -> list[Plain]:
+    """That the ejection was one of an ordinary greeting, for which the game takes a player out."""
+    (out,) = (line["fact"] for line in lines if line.get("fact", {}).get("type") == "ejected")
+    out["moment"] = lines[-1]["result"]["ejected"][0]["moment"] = "greeting"
+    return lines
+
+
+def both(lines: list[Plain]) -> list[Plain]:
+    return at_the_greeting(moved_up(lines))
+
+
+@pytest.mark.parametrize("forgery", [moved_up, at_the_greeting, both])
+def test_a_forged_journal_in_which_somebody_moved_up_is_refused(forgery: Forgery, failed: Path) -> None:
+    whole = plain(failed)
+
+    line, why = refused(failed, forgery)
+
+    ejection = next(line["seq"] + 1 for line in whole if line.get("fact", {}).get("type") == "ejected")
+    assert (line, why) == (
+        (len(whole), "this is not the result of the match")
+        if forgery is moved_up
+        else (ejection, "this is not how the referee judges it")
+    )
+
+
+def test_nobody_fails_a_farewell_at_the_greeting_of_a_match_that_is_not_over(failed: Path) -> None:
+    def earlier(lines: list[Plain]) -> list[Plain]:
+        """Put the interruption, and what came of it, in front of the last action."""
+        (place,) = (line["seq"] for line in lines if line["type"] == "resumed")
+        return [*lines[: place - 1], *lines[place:-1], lines[place - 1], lines[-1]]
+
+    line, why = refused(failed, earlier)
+
+    assert plain(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert why in ("this is not how the referee judges it", "this is not what the player was shown")
+
+
+def test_nobody_fails_a_farewell_at_a_greeting_that_was_not(failed: Path) -> None:
+    def uninterrupted(lines: list[Plain]) -> list[Plain]:
+        opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
+        return [opening, seated, *(line for line in rest if line["type"] != "seated")]
+
+    line, why = refused(failed, uninterrupted)
+
+    assert plain(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert why == "this is not what the player was shown"

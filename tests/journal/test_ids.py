@@ -1,0 +1,89 @@
+"""Try out that a match has one id and one file, whoever chose the id."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay import BadRequest, Journal, Match, Referee, Started, play
+from fairplay.core.chance import commitment_to
+from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.referee.host import dealt
+from fairplay.referee.local import Local
+from tests.journal.journals import GAME, SEED, AnyMatch, first, plain
+
+
+def called(match_id: str) -> AnyMatch:
+    return dealt(GAME, ["ann", "bob"], SEED, match_id=match_id)
+
+
+@pytest.mark.parametrize("match_id", ["a", "0", "Round-1_table-7", "-rf", "x" * 64])
+def test_an_id_that_the_caller_chose_names_the_file(match_id: str, tmp_path: Path) -> None:
+    match = called(match_id)
+
+    with Journal(tmp_path).begin(match) as record:
+        final = play(match, [Local(first, GAME), Local(first, GAME)], record)
+
+    assert record.path == tmp_path / f"{match_id}.jsonl"
+    assert read(record.path).opening.match == final.id == match_id
+    assert verify(read(record.path)) == final
+
+
+def test_every_match_draws_an_id_of_its_own(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+
+    matches = [Referee().run(GAME, [first, first], seed=SEED, record=journal.begin) for _ in range(3)]
+
+    assert {path.stem for path in tmp_path.iterdir()} == {match.id for match in matches}
+    assert len({match.id for match in matches}) == 3
+
+
+def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
+    journal, match = Journal(tmp_path), called("again")
+    with journal.begin(match) as record:
+        for _ in range(2):
+            with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+                journal.begin(called("again"))
+        record.write(Started(match.names), None, None)  # the first goes on as if nothing had been
+
+    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+        Journal(tmp_path).begin(called("again"))
+
+    assert [line["type"] for line in plain(record.path)] == ["opening", "seated"]
+    assert read(record.path).torn == 0
+
+
+@pytest.mark.parametrize(
+    "match_id",
+    ["", ".", "..", "a/b", "/a", "../a", "a\\b", "a\0b", "a.b", "a b", "a\n", "ä", "x" * 65, "x" * 5000],
+    ids=range(14),
+)
+def test_what_is_no_id_is_refused_and_nothing_is_written(match_id: str, tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+
+    with pytest.raises(BadRequest, match=r"is no id of a match: it has 1 to 64 letters, digits, - and _$"):
+        Journal(folder).begin(called(match_id))
+
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_match_from_a_given_state_draws_an_id_if_it_has_none(tmp_path: Path) -> None:
+    match = Match(GAME, EXAMPLES["star"], ("ann", "bob"))
+
+    with Journal(tmp_path).begin(match) as one, Journal(tmp_path).begin(match) as two:
+        pass
+
+    assert one.path != two.path
+    assert [read(path).opening.match for path in (one.path, two.path)] == [one.path.stem, two.path.stem]
+
+
+def test_two_matches_from_one_seed_have_different_commitments(tmp_path: Path) -> None:
+    one, two = called("one"), called("two")
+
+    assert one.commitment != two.commitment
+    assert (one.commitment, two.commitment) == (commitment_to(SEED, "one"), commitment_to(SEED, "two"))
+    for match in (one, two):
+        with Journal(tmp_path).begin(match) as record:
+            play(match, [Local(first, GAME), Local(first, GAME)], record)
+        assert plain(record.path)[0]["commitment"] == match.commitment

@@ -1,0 +1,103 @@
+"""Try out that of a sealed match the seed is told to nobody, and that its journal proves the deal all the same."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Ended, Event, Journal, Local, Referee, play
+from fairplay.core.chance import commitment_to
+from fairplay.journal.record import branched
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.observers.feed import Feed
+from fairplay.referee.host import dealt
+from tests.journal.forging import line, opening, refused
+from tests.journal.journals import GAME, SEED, AnyMatch, first, plain
+
+
+class Listening:
+    """A good player that keeps the result as it was told."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+
+    def take_turn(self, view: Any) -> Any:
+        return first(view)
+
+    def end(self, result: Any) -> None:
+        self.result = result
+
+
+class Played:
+    """All that came out of a match, for whoever looks for the seed in it."""
+
+    def __init__(self, folder: Path, *, sealed: bool) -> None:
+        self.players = [Listening(), Listening()]
+        self.events: list[Event] = []
+        self.fed: list[str] = []
+        match = dealt(GAME, ["ann", "bob"], SEED, match_id=f"sealed-{sealed}", sealed=sealed)
+        with Journal(folder).begin(match) as record:
+            self.final: AnyMatch = play(match, [Local(one, GAME) for one in self.players], record, self._inform)
+        self.path = record.path
+
+    def _inform(self, event: Event, match: AnyMatch) -> None:
+        self.events.append(event)
+        Feed(self.fed.append).observe(event, match)
+
+
+def test_the_seed_of_a_sealed_match_is_told_to_nobody(tmp_path: Path) -> None:
+    played = Played(tmp_path, sealed=True)
+
+    assert played.final.result.seed is None
+    assert [player.result.seed for player in played.players] == [None, None]
+    assert [event.result.seed for event in played.events if isinstance(event, Ended)] == [None]
+    assert json.loads(played.fed[-1])["seed"] is None
+    assert SEED.hex() not in repr([played.events, played.fed, [player.result for player in played.players]])
+    assert "seed" not in plain(played.path)[-1]["result"]
+
+
+def test_the_seed_of_any_other_match_is_revealed_with_the_result(tmp_path: Path) -> None:
+    played = Played(tmp_path, sealed=False)
+
+    assert {player.result.seed for player in played.players} == {played.final.result.seed} == {SEED.hex()}
+    assert json.loads(played.fed[-1])["seed"] == SEED.hex()
+    assert plain(played.path)[-1]["result"]["seed"] == SEED.hex()
+    assert "sealed" not in plain(played.path)[0]
+
+
+def test_the_journal_of_a_sealed_match_proves_the_deal(tmp_path: Path) -> None:
+    played = Played(tmp_path, sealed=True)
+
+    assert verify(read(played.path)) == played.final
+    assert read(played.path).opening.seed == SEED.hex()  # it is private, until whoever runs the match shows it
+    assert played.events[0].commitment == commitment_to(SEED, "sealed-True")  # type: ignore[union-attr]
+
+
+def test_a_journal_does_not_lie_about_the_seal(tmp_path: Path) -> None:
+    played = Played(tmp_path, sealed=True)
+    last = len(plain(played.path))
+    whole, result = played.path.read_bytes(), plain(played.path)[-1]["result"]
+
+    assert refused(played.path, opening(sealed=False)) == (last, "this is not the result of the match")
+    played.path.write_bytes(whole)
+    assert refused(played.path, line(last, result={**result, "seed": SEED.hex()}))[0] == last
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_match_stays_sealed_when_it_is_resumed_and_when_others_play_on(sealed: bool, tmp_path: Path) -> None:
+    played = Played(tmp_path, sealed=sealed)
+    lines = played.path.read_bytes().splitlines(keepends=True)
+    played.path.write_bytes(b"".join(lines[:7]))
+
+    again, recorded = Journal(tmp_path).resume(played.path)
+    with again:
+        resumed = Referee().resume(recorded.at(None), [first, first], record=again)
+    match = branched(read(played.path), 3, ("x", "y"))
+    with Journal(tmp_path).branch(match, read(played.path), 3) as other:
+        branch = Referee().resume(match, [first, first], record=other)
+
+    assert (resumed.result.seed is None, branch.result.seed is None) == (sealed, sealed)
+    assert verify(read(played.path)) == resumed
+    assert verify(read(other.path)) == branch

@@ -1,0 +1,134 @@
+"""Try out that a record says who sat down, on which terms, and that nothing happens before."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay import Journal, Local, Referee, play
+from fairplay.journal.appeal import appeals
+from fairplay.journal.library import Query, find
+from fairplay.journal.lines import Resumed, Seated
+from fairplay.journal.replay import read, seat_of
+from fairplay.journal.summary import Status
+from fairplay.journal.verify import verify
+from fairplay.referee.host import dealt
+from tests.journal.forging import line, refused
+from tests.journal.journals import GAME, SEED, AnyMatch, cheat, first, house, later, record
+
+OUT_OF_PLACE = "a new seating, or one of another number of players, cannot stand here"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A match of three good players, who sit down on line 2."""
+    return record(tmp_path, house("greedy", "random", "greedy"))[0]
+
+
+@pytest.mark.parametrize("names", [[], ["a", "b"], ["a", "b", "c", "d"]])
+def test_a_seating_of_more_or_fewer_players_is_named(names: list[str], path: Path) -> None:
+    assert refused(path, line(2, names=names)) == (2, OUT_OF_PLACE)
+
+
+def test_nobody_sits_down_twice(path: Path) -> None:
+    assert refused(path, lambda lines: [*lines[:5], lines[1], *lines[5:]]) == (6, OUT_OF_PLACE)
+
+
+def test_nothing_happens_before_everybody_sits(path: Path) -> None:
+    assert refused(path, lambda lines: [lines[0], *lines[2:]]) == (
+        2,
+        "a fact before anybody was seated cannot stand here",
+    )
+
+
+def test_nothing_happens_before_everybody_sits_again(path: Path) -> None:
+    resumed = {"type": "resumed", "seq": 0, "at": 0.0, "fairplay": "0", "epoch": 2}
+
+    assert refused(path, lambda lines: [*lines[:5], resumed, *lines[5:]]) == (
+        7,
+        "a fact before anybody was seated cannot stand here",
+    )
+
+
+def with_guests(directory: Path, *, lines: int = 10**6) -> tuple[Path, AnyMatch]:
+    """A match of two who were asked for by an address, and have names of their own; perhaps only its first lines."""
+    match = dealt(GAME, ["tcp:4000", "tcp:4000-2"], SEED)
+    with Journal(directory).begin(match, limits={"turn": 5.0}, sandbox="strict") as begun:
+        begun.enforced = ("", "strict")
+        seated = replace(match, names=("ann", "bob"))
+        final = play(seated, [Local(first, GAME), Local(later(2, cheat), GAME)], begun)
+    kept = begun.path.read_bytes().splitlines(keepends=True)[:lines]
+    begun.path.write_bytes(b"".join(kept))
+    return begun.path, final
+
+
+def gone_on_with(path: Path, *names: str, limits: dict[str, float] | None = None, sandbox: str = "") -> AnyMatch:
+    """Play a match on with those who come back, under these names."""
+    again, recorded = Journal(path.parent).resume(path)
+    with again:
+        again.go_on(2 + len(recorded.resumptions), limits, sandbox)
+        return Referee().resume(replace(recorded.at(None), names=names), [first, first], record=again)
+
+
+def test_people_have_the_names_that_they_sat_down_with(tmp_path: Path) -> None:
+    path, final = with_guests(tmp_path)
+    recorded = read(path)
+
+    assert recorded.opening.names == ("tcp:4000", "tcp:4000-2")
+    assert recorded.names == recorded.at(0).names == verify(recorded).names == final.names == ("ann", "bob")
+    assert (seat_of(recorded, "bob"), seat_of(recorded, "0")) == (1, 0)
+
+
+def test_what_kept_a_program_in_is_on_record(tmp_path: Path) -> None:
+    recorded = read(with_guests(tmp_path)[0])
+
+    assert [line.enforced for line in recorded.middle if isinstance(line, Seated)] == [("", "strict")]
+
+
+def test_whoever_comes_back_under_another_name_is_called_so_from_then_on(tmp_path: Path) -> None:
+    path, _ = with_guests(tmp_path, lines=5)
+
+    final = gone_on_with(path, "ann", "eve")
+
+    recorded = read(path)
+    assert recorded.sittings == ((0, ("ann", "bob")), (3, ("ann", "eve")))
+    assert recorded.names == recorded.at(None).names == ("ann", "eve")
+    assert verify(recorded) == final
+
+
+def test_where_nobody_ever_sat_down_they_are_called_as_they_were_asked_for(tmp_path: Path) -> None:
+    path, _ = with_guests(tmp_path, lines=1)
+
+    assert read(path).names == ("tcp:4000", "tcp:4000-2")
+
+
+def test_terms_are_on_record_and_stay_as_they_were(tmp_path: Path) -> None:
+    path, _ = with_guests(tmp_path, lines=5)
+
+    gone_on_with(path, "ann", "bob")
+
+    recorded = read(path)
+    assert (recorded.limits, recorded.sandbox) == ({"turn": 5.0}, "strict")
+
+
+def test_terms_that_are_new_from_a_resumption_on_are_on_record(tmp_path: Path) -> None:
+    path, _ = with_guests(tmp_path, lines=5)
+
+    final = gone_on_with(path, "ann", "bob", limits={"turn": 9.0}, sandbox="none")
+
+    recorded = read(path)
+    assert (recorded.limits, recorded.sandbox) == ({"turn": 9.0}, "none")
+    assert recorded.opening.limits == {"turn": 5.0}
+    assert [line.epoch for line in recorded.middle if isinstance(line, Resumed)] == [2]
+    assert verify(recorded) == final
+
+
+def test_a_library_and_an_appeal_call_people_by_the_names_that_they_have(tmp_path: Path) -> None:
+    path, _ = with_guests(tmp_path)
+
+    (found,) = find(tmp_path, Query(players=("bob",)))
+    (appeal,) = appeals(read(path))
+
+    assert [seated.name for seated in found.seats] == ["ann", "bob"]
+    assert (found.status, found.seats[1].fault) == (Status.FINISHED, appeal.fault)
+    assert appeal.name == "bob"
