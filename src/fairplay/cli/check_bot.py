@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 import click
 
 from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, settings
-from fairplay.cli.output import teller
+from fairplay.cli.output import Teller, in_colour
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with, title
 from fairplay.hosting.gate import Gate
@@ -45,7 +45,7 @@ def check_bot(
     options = tuple(word for name, value in named.items() if value for word in (name, value)) if command else ()
     bot = Bot(player, address, command, terms_for([address], limits_named(limit), sandbox), options, shelf)
     trials = [*games(bot, {**shelf.quick, **chosen}), *odd_positions(bot, game_with(game, chosen))]
-    gate = Gate(bot, teller(sys.stdout), colour=sys.stdout.isatty())
+    gate = Gate(bot, Teller(sys.stdout), colour=in_colour(sys.stdout))
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
         gate.check_all(trials)
     context.exit(1 if gate.failed else 0)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.cli.match_options import refuse_unreadable, tell_evidence
-from fairplay.cli.output import teller
+from fairplay.cli.output import Teller, in_colour
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Fact, Fault
@@ -239,7 +239,7 @@ def walk(rehearsal: Rehearsal, heard: Iterable[Heard], *, every_turn: bool = Fal
 
 def show_turn(rehearsal: Rehearsal, last: Heard, shelf: Title, match: Match[Any, Any, Any], seat: Seat) -> bool:
     """Draw what the seat sees, say what the player answers then, and compare it; is it the same?"""
-    board = shelf.text(match.view(seat), match.names, colour=sys.stdout.isatty())
+    board = shelf.text(match.view(seat), match.names, colour=in_colour(sys.stdout))
     click.echo(f"turn {last.turn} of {label(match.names[seat])} (seat {seat}), after {last.facts} facts\n\n{board}\n")
     comparison = rehearsal.hear(last)
     lawful = ["lawful"] if isinstance(comparison.fact, Acted) else []
@@ -322,6 +322,6 @@ def go_on(shelf: Title, match: Match[Any, Any, Any], table: Mapping[Seat, AnyPla
     output = sys.stdout
 
     referee, notes = Referee(), Notes()
-    referee.subscribe(Reporter(teller(output), partial(shelf.text, colour=output.isatty())))
+    referee.subscribe(Reporter(Teller(output), partial(shelf.text, colour=in_colour(output))))
     final = referee.resume(match, [table[seat] for seat in sorted(table)], record=notes)
     tell_evidence(notes, final.names)

@@ -14,7 +14,7 @@ from fairplay.cli.games import games
 from fairplay.cli.interrupts import sigterm_interrupts
 from fairplay.cli.join import join
 from fairplay.cli.library import library
-from fairplay.cli.output import silence
+from fairplay.cli.output import plain_output, silence
 from fairplay.cli.play import play
 from fairplay.cli.players import players
 from fairplay.cli.replay import replay
@@ -68,9 +68,16 @@ for verb in (
 
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
+    with plain_output(), sigterm_interrupts():
+        run()
+
+
+def run() -> None:
+    """Run the command, and say in one line what is wrong."""
     try:
-        with sigterm_interrupts():
-            sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
+        code = fairplay(prog_name="fairplay", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
     except click.ClickException as error:
@@ -81,9 +88,6 @@ def main() -> None:
         fail(str(error), 2)
     except click.Abort as error:
         fail(str(error.__cause__ or "") or "interrupted", 130)
-    except BrokenPipeError:  # whoever read our output has gone
-        silence(sys.stdout)
-        sys.exit(1)
     except OSError as error:  # of all other files something was said before
         silence(sys.stdout)
         fail(f"the output cannot be written: {error.strerror}", 3)

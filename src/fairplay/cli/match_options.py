@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from fairplay.cli.output import teller
+from fairplay.cli.output import Teller, in_colour
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.roles import Record
 from fairplay.games import title
@@ -61,11 +61,10 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
     """Let a match run, and show it as it was asked for."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
-    referee, shelf = Referee(), title(sitting.match.game.name)
-    if events:
-        referee.subscribe(Feed(teller(sys.stdout)))
-    elif not quiet:
-        referee.subscribe(Reporter(teller(sys.stdout), partial(shelf.text, colour=sys.stdout.isatty())))
+    referee, shelf, tell = Referee(), title(sitting.match.game.name), Teller(sys.stdout)
+    watcher = Feed(tell) if events else Reporter(tell, partial(shelf.text, colour=in_colour(sys.stdout)))
+    if not quiet:
+        referee.subscribe(watcher)
     hosted = Hosted(sitting, referee)
     try:
         with redirect_stdout(sys.stderr):  # what players print must not come between events
@@ -74,7 +73,10 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
         raise KeyboardInterrupt(f"interrupted{hint(hosted.record)}") from None
     except HostFault as fault:
         raise HostFault(f"{fault}{hint(hosted.record)}") from fault
-    if quiet:
+    tell.check()
+    if events and not watcher.told_result:
+        raise HostFault("the events could not be told to their end")
+    if not watcher.told_result:
         click.echo("\n".join(standings(match.result, match.names)))
     if not events:
         tell_evidence(hosted.notes, match.names)

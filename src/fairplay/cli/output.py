@@ -1,23 +1,129 @@
-"""Say things to whoever runs the command: as long as somebody reads, and with the file that is meant."""
+"""Say things to whoever runs the command: as far as their terminal can show it, and as long as somebody reads."""
 
+import codecs
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOBase, TextIOWrapper
 from typing import TextIO
 
+from fairplay.render.text import stand_in
 
-def teller(output: TextIO) -> Callable[[str], None]:
-    """What writes there at once, so that whoever follows is never behind; if they have gone, nothing is written."""
+STAND_INS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
 
-    def tell(text: str) -> None:
+
+def with_stand_ins(error: UnicodeError) -> tuple[str, int]:
+    """What is written instead of signs that an encoding does not have."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(stand_in(sign) for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(STAND_INS, with_stand_ins)
+
+
+class Plain(TextIOBase):
+    """An output on which whatever is said is written as far as its encoding goes, and nowhere once nobody reads it.
+
+    It has no `buffer`, for there click would write UTF-8 whatever the encoding is.
+    """
+
+    errors = STAND_INS
+
+    def __init__(self, output: TextIO, forgiven: type[OSError]) -> None:
+        self._output = output
+        self._forgiven = forgiven
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # typeshed has an attribute, and the class a property
+        """What it is written in."""
+        return self._output.encoding
+
+    def write(self, text: str) -> int:
+        """Write it, or what stands for it."""
+        known = text.encode(self.encoding, STAND_INS).decode(self.encoding)
         try:
-            output.write(text)
-            output.flush()
-        except BrokenPipeError:
-            silence(output)
+            return self._output.write(known)
+        except self._forgiven:
+            silence(self._output)
+            return len(text)
 
-    return tell
+    def flush(self) -> None:
+        """Let whoever reads have all of it."""
+        try:
+            self._output.flush()
+        except self._forgiven:
+            silence(self._output)
+
+    def fileno(self) -> int:
+        """Which file it is for the operating system."""
+        return self._output.fileno()
+
+    def isatty(self) -> bool:
+        """Is it a terminal?"""
+        return self._output.isatty()
+
+    def writable(self) -> bool:
+        """It can be written to."""
+        return True
+
+
+@contextmanager
+def plain_output() -> Iterator[None]:
+    """Let both outputs be plain, also those that were closed before we began.
+
+    A reader who leaves is no error: every verb goes on to its end, and its exit code is what it would have been.
+    Where complaints cannot be written, nobody can be told of that.
+    """
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = plain(sys.stdout, BrokenPipeError), plain(sys.stderr, OSError)
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:  # which was said before, or is not the worst that happened
+            silence(sys.stdout)
+        sys.stdout, sys.stderr = before
+
+
+def plain(output: TextIO | None, forgiven: type[OSError]) -> TextIO:
+    """An output as a plain one; what tests put in place of a file stays as it is."""
+    if output is None:
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open like any output
+    return Plain(output, forgiven) if isinstance(output, TextIOWrapper) else output  # type: ignore[return-value]
+
+
+def in_colour(output: TextIO) -> bool:
+    """Is what is written there shown in colour? Not where NO_COLOR is set, or TERM is dumb."""
+    return output.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class Teller:
+    """Writes at once, so that whoever follows is never behind, and remembers what went wrong."""
+
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
+        self._failure: OSError | None = None
+
+    def __call__(self, text: str) -> None:
+        """Write it."""
+        try:
+            self._output.write(text)
+            self._output.flush()
+        except OSError as error:
+            self._failure = error
+            raise
+
+    def check(self) -> None:
+        """Raise what went wrong: whoever called may have swallowed it, so that a match can go on."""
+        if self._failure is not None:
+            raise self._failure
 
 
 def silence(output: TextIO) -> None:
     """Let whatever is still written there go nowhere, and disturb nobody."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, output.fileno())
+    os.close(nowhere)

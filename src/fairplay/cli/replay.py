@@ -5,6 +5,7 @@ from functools import partial
 
 import click
 
+from fairplay.cli.output import in_colour
 from fairplay.core.events import Ended, Started
 from fairplay.games import title
 from fairplay.journal.replay import about
@@ -19,7 +20,7 @@ def replay(file: str, at: int | None) -> None:
     """Show the match in FILE again."""
     with about(file):
         recorded = read_lawful(file)
-    draw = partial(title(recorded.opening.game).text, colour=sys.stdout.isatty())
+    draw = partial(title(recorded.opening.game).text, colour=in_colour(sys.stdout))
     if at is not None:
         match = recorded.at(at)
         for fact in recorded.facts[:at][-1:]:

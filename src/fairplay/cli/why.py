@@ -5,6 +5,7 @@ import sys
 import click
 import msgspec
 
+from fairplay.cli.output import in_colour
 from fairplay.hosting.why import for_people, told
 from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import about, seat_of
@@ -31,7 +32,7 @@ def why(file: str, whose: str | None, as_data: bool) -> None:
         for appeal in found:
             click.echo(plain({**msgspec.to_builtins(appeal), **for_people(appeal, recorded, file)}))
     elif found:
-        colour = sys.stdout.isatty()
+        colour = in_colour(sys.stdout)
         click.echo("\n\n\n".join("\n".join(told(appeal, recorded, file, colour=colour)) for appeal in found))
     elif seat is None:
         click.echo("nobody was ejected")

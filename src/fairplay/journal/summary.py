@@ -105,11 +105,7 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
         last=entries[-1].at if entries else None,
         ended=closing.at if closing else None,
         facts=len(entries),
-<<<<<<< HEAD
         seats=everybody(recorded.names, opening.players, ranks, out, scores),
-=======
-        seats=everybody(recorded.names, opening.players, ranks, out),
->>>>>>> 15a0f90 (Call people in summaries and appeals by the names that they sat down with)
     )
 
 

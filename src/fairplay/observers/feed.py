@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from fairplay.core.events import Acted, Ejected, Ended, Event, Started
 from fairplay.core.match import Match
+from fairplay.render.words import plain
 
 
 class Feed:
@@ -14,10 +13,12 @@ class Feed:
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
+        self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         """Write it down."""
-        self._write(msgspec.json.encode(as_plain(event, match)).decode() + "\n")
+        self._write(plain(as_plain(event, match)) + "\n")
+        self.told_result = isinstance(event, Ended)
 
 
 def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Reporter:
     ) -> None:
         self._write = write
         self._draw = draw
+        self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         """Say it."""
@@ -28,6 +29,7 @@ class Reporter:
         self._write("".join(f"{line}\n" for line in in_words(event, match.names)))
         if self._draw is not None and isinstance(event, Started):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+        self.told_result = isinstance(event, Ended)
 
 
 def in_words(event: Event, names: Sequence[str]) -> list[str]:

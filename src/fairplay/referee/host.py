@@ -66,7 +66,7 @@ class Referee:
         """Play one match to its end; the final match holds the end state and the result.
 
         Players sit in the order given, or by their ages as the game has it: `seats_by_age` says which of them sits
-        where. A seed and an id are drawn if they are not given. A record is begun with the match, as by `Journal.begin`.
+        where. A seed and an id that are not given are drawn. A record is begun with the match, by `Journal.begin`.
         """
         self._refuse_if_busy()
         seating = seats_by_age(game, len(players), ages)

@@ -1,6 +1,11 @@
 """Write for terminals: nothing that a stranger says reaches them unread."""
 
-from unicodedata import combining, east_asian_width
+from unicodedata import combining, east_asian_width, normalize
+
+# What is most like a sign of ours among those that every encoding has; as wide, so that boards stay boards.
+ALIKE = dict(zip("✦✸■●♣◆·┊⋮…§×–—‘’“”�", "*8socd.::~#x--''\"\"?", strict=True))  # the shapes of Q, and what texts have
+ALIKE |= dict(zip("╵╷│╴┘┐┤╶└┌├─┴┬┼↑→↓←▒", "|||-+++-+++-+++^>v<#", strict=True))  # the board of Tsuro
+ALIKE |= {"°": " degrees", "µ": "u"}
 
 
 def printable(words: str, most: int) -> str:
@@ -36,3 +41,13 @@ def dye(words: str, code: str) -> str:
     '\\x1b[97;41mR\\x1b[0m'
     """
     return f"\x1b[{code}m{words}\x1b[0m"
+
+
+def stand_in(sign: str) -> str:
+    """What is written instead of a sign that cannot be: one that is like it, its letter without accents, or "?".
+
+    >>> [stand_in(sign) for sign in "✦│é安"]
+    ['*', '|', 'e', '??']
+    """
+    letter = "".join(part for part in normalize("NFKD", sign) if part.isascii() and part.isprintable())
+    return ALIKE.get(sign) or letter or "?" * breadth(sign)

@@ -1,0 +1,250 @@
+"""Try out outputs that cannot show everything, that nobody reads to the end, or that are full."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fairplay.games import GAMES, title
+from fairplay.render.text import breadth, stand_in
+from tests.cli.command import SCRIPT, SMALL, Done, fairplay, script
+
+CHEAT = """
+def take_turn(view):
+    far = [99, 99]
+    if hasattr(view, "hand"):
+        return {"type": "place", "tiles": [{"tile": "red star", "at": far}]}
+    return {"type": "place", "at": far}
+"""
+ENCODINGS = ["latin-1", "ascii", "cp437", "utf-16"]
+VERBS = [
+    "help",
+    "games",
+    "players",
+    "play q",
+    "play tsuro",
+    "play in short",
+    "play in JSON",
+    "check-bot",
+    "replay",
+    "replay one board",
+    "draw",
+    "verify",
+    "why",
+    "why in JSON",
+    "library list",
+    "library show",
+]
+every_verb = pytest.mark.parametrize("verb", VERBS)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one journal, of a match in which somebody with a name in Chinese was ejected."""
+    folder = tmp_path_factory.mktemp("games")
+    (folder / "cheat.py").write_text(CHEAT)
+    done = play("q", "安=py:cheat:take_turn", "Zoë=dag", "best", "--seed", "7", "--journal", str(folder), within=folder)
+    assert done.code == 0
+    return folder
+
+
+def play(*arguments: str, within: Path) -> Done:
+    return script("play", *arguments, environment={"PYTHONPATH": str(within)})
+
+
+def arguments(verb: str, games: Path) -> list[str]:
+    """The command line of a verb; all of them come out the same every time."""
+    (path,) = games.glob("*.jsonl")
+    fish = ["play", "fish", "Zoë=random", "安=py:cheat:take_turn", "--seed", "7", *SMALL]
+    return {
+        "help": ["--help"],
+        "games": ["games"],
+        "players": ["players", "q"],
+        "play q": ["play", "q", "Zoë=best", "安=dag", "--seed", "7"],
+        "play tsuro": ["play", "tsuro", "Zoë=first", "安=second", "third", "--seed", "7"],
+        "play in short": [*fish, "--quiet"],
+        "play in JSON": [*fish, "--events"],
+        "check-bot": ["check-bot", "fish", "py:cheat:take_turn"],
+        "replay": ["replay", str(path)],
+        "replay one board": ["replay", str(path), "--at", "3"],
+        "draw": ["draw", str(path), "-o", f"{games}/安.svg"],
+        "verify": ["verify", str(path)],
+        "why": ["why", str(path)],
+        "why in JSON": ["why", str(path), "--json"],
+        "library list": ["library", "list", str(games)],
+        "library show": ["library", "show", str(games), path.name[:8]],
+    }[verb]
+
+
+def written(verb: str, games: Path, **environment: str) -> tuple[int, bytes, bytes]:
+    """What a verb writes, in bytes."""
+    env = {**os.environ, "PYTHONPATH": str(games), **environment}
+    done = subprocess.run([SCRIPT, *arguments(verb, games)], env=env, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def in_ascii(text: str) -> str:
+    return "".join(sign if sign.isascii() else stand_in(sign) for sign in text)
+
+
+# What the encoding cannot hold
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@every_verb
+def test_what_the_encoding_cannot_hold_has_a_stand_in(verb: str, encoding: str, games: Path) -> None:
+    code, out, err = written(verb, games, PYTHONIOENCODING="utf-8")
+    bare_code, bare_out, bare_err = written(verb, games, PYTHONIOENCODING=encoding)
+
+    assert (bare_code, len(bare_err.splitlines())) == (code, len(err.splitlines()))
+    said = without_times(bare_out.decode(encoding), verb)
+    assert said
+    assert in_ascii(said) == in_ascii(without_times(out.decode(), verb))
+
+
+def without_times(text: str, verb: str) -> str:
+    return "".join(sign for sign in text if not sign.isdigit()) if verb == "check-bot" else text
+
+
+@pytest.mark.parametrize("environment", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_without_a_language_everything_is_said_too(environment: Mapping[str, str], games: Path) -> None:
+    code, out, err = written("replay", games, LC_ALL="C", PYTHONIOENCODING="", **environment)
+
+    assert (code, err) == (0, b"")
+    assert any(line.startswith(b"1. ") for line in out.splitlines())
+
+
+def test_a_file_whose_name_is_no_text_is_named_as_well_as_it_can_be(games: Path, tmp_path: Path) -> None:
+    (path,) = games.glob("*.jsonl")
+    odd = os.fsencode(tmp_path) + b"/\xff.jsonl"
+    Path(os.fsdecode(odd)).write_bytes(path.read_bytes())
+
+    done = subprocess.run([SCRIPT, "verify", odd], capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(os.fsencode(tmp_path) + b"/?.jsonl: same result, ")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whatever_a_board_is_drawn_with_has_a_stand_in_that_is_as_wide(game: str) -> None:
+    shelf = title(game)
+    drawn = [shelf.text(shelf.rules().view(state, None), ()) for state in shelf.examples.values()]
+    signs = {sign for text in drawn for sign in text if not sign.isascii()}
+
+    assert drawn
+    assert {sign: stand_in(sign) for sign in signs if "?" in stand_in(sign)} == {}
+    assert {sign: stand_in(sign) for sign in signs if len(stand_in(sign)) != breadth(sign)} == {}
+
+
+def test_the_shapes_of_q_stay_different() -> None:
+    from fairplay.games.q.terminal import SIGNS
+
+    assert len({stand_in(sign) for sign in SIGNS.values()}) == len(SIGNS) == 6
+
+
+def test_the_result_is_said_even_if_no_board_can_be_drawn(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    def broken(*_: object, **__: object) -> str:
+        raise RuntimeError("no pencil")
+
+    monkeypatch.setattr("fairplay.games.fish.draw.text", broken)
+    title.cache_clear()
+    request.addfinalizer(title.cache_clear)
+
+    done = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--seed", "7")
+
+    assert done.code == 0
+    assert "observer Reporter was dropped: RuntimeError" in done.err
+    assert sorted(line[3:] for line in done.out.splitlines()[-2:]) == ["ann", "bob"]
+
+
+# Colours
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+)
+@pytest.mark.parametrize("verb", ["play q", "replay", "why", "check-bot", "library list"])
+def test_a_terminal_gets_colours_unless_somebody_does_not_want_any(
+    verb: str, environment: dict[str, str], coloured: bool, games: Path
+) -> None:
+    terminal, end = os.openpty()
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    env |= {"TERM": "xterm-256color", "PYTHONPATH": str(games), **environment}
+
+    with subprocess.Popen([SCRIPT, *arguments(verb, games)], stdout=end, env=env) as process:
+        os.close(end)
+        shown = b""
+        while chunk := read_terminal(terminal):
+            shown += chunk
+    os.close(terminal)
+
+    assert process.returncode == (1 if verb == "check-bot" else 0)
+    assert any(start in shown for start in (b"\x1b[9", b"\x1b[3", b"\x1b[1;3")) == coloured
+
+
+def read_terminal(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+# Readers who leave, and places that are full
+
+
+@every_verb
+def test_a_reader_who_leaves_changes_nothing(verb: str, games: Path) -> None:
+    code, out, err = written(verb, games)
+    gone, end = os.pipe()
+    os.close(gone)
+
+    env = {**os.environ, "PYTHONPATH": str(games)}
+    done = subprocess.run([SCRIPT, *arguments(verb, games)], stdout=end, stderr=subprocess.PIPE, env=env, check=False)
+    os.close(end)
+
+    assert out
+    assert (done.returncode, done.stderr) == (code, err)
+
+
+def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
+    gone, end = os.pipe()
+    os.close(gone)
+
+    done = script("play", "fish", "greedy", "random", *SMALL, "--journal", str(tmp_path), stdout=end)
+    os.close(end)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert "same result" in script("verify", str(path)).out
+
+
+def test_nor_does_one_who_does_not_hear_complaints() -> None:
+    gone, end = os.pipe()
+    os.close(gone)
+
+    with Path("/dev/full").open("w") as full:
+        assert script("play", "chess", "a", "b", stderr=full).code == 2
+    assert script("play", "chess", "a", "b", stderr=end).code == 2
+    os.close(end)
+
+
+@every_verb
+def test_a_full_disk_is_a_fault_of_the_host(verb: str, games: Path) -> None:
+    env = {"PYTHONPATH": str(games)}
+
+    with Path("/dev/full").open("w") as full:
+        done = script(*arguments(verb, games), stdout=full, environment=env)
+
+    assert done.code == 3
+    assert done.err.splitlines()[-1] == "fairplay: the output cannot be written: No space left on device"
+
+
+def test_with_a_closed_output_a_match_is_played_for_nobody() -> None:
+    done = script("play", "fish", "greedy", "random", *SMALL, preexec_fn=lambda: os.close(1))
+
+    assert (done.code, done.out, done.err) == (0, "", "")
