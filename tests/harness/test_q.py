@@ -176,6 +176,42 @@ def test_the_bonuses_decide() -> None:
     assert xbaddies(given, [["a", "dag"], ["b", "dag"]], finish_bonus=5) == [["a", "b"], []]
 
 
+ALONE = state(tiles("red circle", "blue diamond", "red square"), pile=tiles("red clover", "green star"))
+GAMES = [xgames, xgames_with_observer, xbaddies]
+
+
+@pytest.mark.parametrize("harness", GAMES)
+def test_who_is_alone_plays_by_the_ordinary_rules_and_wins(harness: Any) -> None:
+    # A round in which it is stuck is the last one, whatever its score.
+    assert harness(state(STUCK, pile=[]), [["a", "dag"]]) == [["a"], []]
+    assert harness(state(STUCK, pile=STUCK, scores=(7,)), [["a", "ldasg"]]) == [["a"], []]
+    assert harness(ALONE, [["a", "dag"]]) == [["a"], []]
+
+
+@pytest.mark.parametrize("harness", GAMES)
+@pytest.mark.parametrize("method", ["setup", "take-turn", "new-tiles", "win"])
+def test_unless_it_misbehaves_and_then_nobody_wins(harness: Any, method: str) -> None:
+    assert harness(ALONE, [["a", "dag", method]]) == [[], ["a"]]
+    assert harness(ALONE, [["a", "dag", method, 1]]) == [[], ["a"]]
+    assert harness(ALONE, [["a", "dag", method, 9]]) == [["a"], []]
+
+
+def test_who_is_alone_may_finish_and_is_shown() -> None:
+    shown: dict[str, str] = {}
+
+    answer = xgames_with_observer(state(tiles("red circle"), pile=[]), [["a", "dag"]], show=shown.__setitem__)
+
+    final = json.loads(shown[max(name for name in shown if name.endswith(".json"))])
+    assert answer == [["a"], []]
+    assert final["players"] == [{"name": "a", "score": 1 + 2 + 4, "tile*": []}]
+
+
+def test_on_the_command_line_q_stays_a_game_for_two_to_four() -> None:
+    done = CliRunner().invoke(fairplay, ["play", "q", "dag"])
+
+    assert str(done.exception) == "q is for 2 to 4 players, not for 1"
+
+
 @pytest.mark.parametrize(
     "actors",
     [
@@ -199,11 +235,11 @@ def test_other_actors_are_refused(actors: Any) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("seats", [1, 5])
-def test_two_to_four_play(seats: int) -> None:
+@pytest.mark.parametrize("seats", [0, 5])
+def test_one_to_four_play(seats: int) -> None:
     given = state(*[STUCK] * seats, pile=[], scores=(0,) * seats)
 
-    with pytest.raises(BadRequest, match="two to four"):
+    with pytest.raises(BadRequest, match=r"one to four|not a state"):
         xgames(given, [[f"p{seat}", "dag"] for seat in range(seats)])
 
 
