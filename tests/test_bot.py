@@ -105,6 +105,19 @@ def test_a_file_that_knows_nothing_of_the_protocol_plays_a_whole_match(source: s
     assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
 
+def test_a_player_that_wants_to_know_hears_why_it_is_out() -> None:
+    source = f"""{CLASS}
+    def ejected(self, fault, why):
+        print(type(fault).__name__, fault.value, why)
+"""
+
+    _, err = said(bot(source, "Player"), HELLO, START, GOODBYE)
+
+    heard, complained = err.splitlines()
+    assert heard == "Fault illegal rule 3.2: there is no tile at [9, 9]"
+    assert complained.startswith("fairplay.bot: out of the match: illegal: rule 3.2")
+
+
 def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
     (tmp_path / "several.py").write_text(FIRST_ACTION)
 

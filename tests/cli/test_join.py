@@ -317,6 +317,18 @@ def test_a_goodbye_after_the_end_counts() -> None:
     assert done.err.endswith("fairplay: ranked 1 of 2\nfairplay: ejected, malformed: no acknowledgement\n")
 
 
+@pytest.mark.parametrize("does", ["print(fault.value, why)", "raise ValueError(f'{fault.value} {why}')"])
+def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(does: str, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(f"class Player:\n    def take_turn(self, view): ...\n    def ejected(self, fault, why): {does}\n")
+
+    done = told_by(hello() + start() + goodbye(Fault.TIMED_OUT, "no answer within 5 s"), player=str(bot))
+
+    assert done.code == 1
+    assert "timed_out no answer within 5 s\n" in done.out + done.err
+    assert done.err.endswith("fairplay: ejected, timed out: no answer within 5 s\n")
+
+
 @pytest.mark.parametrize(
     ("ranking", "said"),
     [

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.events import Fault, Result
+from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.fish import Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
@@ -111,6 +112,62 @@ def test_each_message_calls_its_method_with_what_is_in_it() -> None:
         ("tell", "news"),
         ("end", Result((), ())),
     ]
+
+
+OUT = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 4.2: no straight line leads there", "4.2")
+
+
+class Leaving:
+    """A player that has something to say about its ejection."""
+
+    def __init__(self, do: Callable[..., Any]) -> None:
+        self.ejected = do
+
+    def take_turn(self, view: View) -> Any:
+        return "a bad answer"
+
+
+def test_whoever_is_ejected_is_told_why_once_and_nobody_else_is() -> None:
+    heard: list[Any] = []
+    good, bad = Leaving(lambda *said: heard.append(("good", *said))), Leaving(lambda *said: heard.append(said))
+    good.take_turn = lambda view: next(FISH.actions(view))  # type: ignore[method-assign]
+
+    match = Referee().run(FISH, [good, bad, lambda view: next(FISH.actions(view))], seed=bytes(32))
+
+    assert [out.seat for out in match.result.ejected] == [1]
+    assert heard == [(Fault.MALFORMED, "the answer is not an action of this game")]
+
+
+@pytest.mark.parametrize(
+    "do",
+    [
+        raising(RuntimeError("unfair!")),
+        raising(SystemExit(1)),
+        raising(RecursionError()),
+        lambda *said: "unfair!",
+        lambda: None,
+        True,
+        None,
+    ],
+    ids=["raises", "exits", "recurses", "answers", "takes too few", "no method at all", "nothing"],
+)
+def test_whatever_it_makes_of_that_hurts_nobody(do: Any) -> None:
+    honest = [lambda view: next(FISH.actions(view))] * 2
+
+    match = Referee().run(FISH, [Leaving(do), *honest], seed=bytes(32))
+
+    assert [out.seat for out in match.result.ejected] == [0]
+    assert sorted(seat for group in match.result.ranking for seat in group) == [1, 2]
+
+
+def test_one_that_does_not_want_to_know_is_not_told() -> None:
+    Local(saying(STEP), FISH).close(OUT)
+    Local(Leaving(raising(AssertionError("nobody was ejected"))), FISH).close(None)
+
+
+def test_the_keyboard_is_heard_even_then() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Local(Leaving(raising(KeyboardInterrupt())), FISH).close(OUT)
 
 
 def test_time_is_taken_by_the_clock_of_the_channel() -> None:

@@ -3,7 +3,7 @@
 import secrets
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import click
@@ -12,7 +12,7 @@ import msgspec
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Result
+from fairplay.core.events import Fault, Result
 from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.players import wire
@@ -64,6 +64,11 @@ class Reported:
         say(ranked(result, self._seat, self._seats))
         self._call("end", result)
         self.ended = True
+
+    def ejected(self, fault: Fault, why: str) -> None:
+        """Pass it on; what is wrong is said anyway, also if the player cannot take it."""
+        with suppress(Crashed):
+            self._call("ejected", fault, why)
 
     def _call(self, method: str, *arguments: Any) -> None:
         known = getattr(self._player, method, None)

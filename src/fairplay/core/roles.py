@@ -45,7 +45,8 @@ class Player(Protocol):
     """Who sits at the table. Whatever it raises or returns, it hurts only itself.
 
     It may have more methods, which return nothing: start(seat, names, view) when the match begins, tell(news) for what
-    only it is told, and end(result) when the match is over.
+    only it is told, end(result) when the match is over, and ejected(fault, why) if it is put out before that: the last
+    that it hears, wherever it is.
     """
 
     def take_turn(self, view: Any) -> Any:

@@ -37,6 +37,7 @@ def serve_player(
         answer: Any = None
         match line:
             case Goodbye():
+                call(player, "ejected", line.fault, line.why)
                 return line
             case Hello():
                 if line.protocol != wire.PROTOCOL:

@@ -61,7 +61,15 @@ class Local:
             return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {describe(error)[1]}")
 
     def close(self, ejected: Ejected | None) -> None:
-        """Nothing has to be cut."""
+        """Nothing has to be cut; whoever was ejected hears why, and can do no more harm."""
+        if ejected is None:
+            return
+        try:
+            self._call("ejected", ejected.fault, ejected.why)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # it is out already, and there is nothing left to eject it for
+            pass
 
     def _tell(self, message: Start | Tell | End) -> Any:
         match message:
