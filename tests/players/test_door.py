@@ -24,7 +24,7 @@ from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.players import wire
 from fairplay.players.dial import dial, lines_from, sender
-from fairplay.players.door import MOST_PENDING, Door, Guest, listen_tcp
+from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port
 from fairplay.players.remote import Line
@@ -162,8 +162,10 @@ async def play_honestly(client: Client, strategy: Any, way: Way = at_once, game:
         client.hang_up()
 
 
-async def connected(door: Door) -> Client:
-    return Client(*await asyncio.open_connection(door.host, door.port))
+async def connected(door: Door, here: str | None = None) -> Client:
+    """A client, which may come from a certain address."""
+    local = None if here is None else (here, 0)
+    return Client(*await asyncio.open_connection(door.host, door.port, local_addr=local))
 
 
 async def match_with(guest: Guest, game: AnyGame = FISH, *, watch: list[Any] | None = None) -> Played:
@@ -749,7 +751,7 @@ def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_onc
     async def host() -> None:
         with listen_tcp("0") as door:
             seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
-            clients = [await connected(door) for _ in range(MOST_PENDING + 3)]
+            clients = [await connected(door) for _ in range(256 + 3)]
             staying = [asyncio.create_task(stays(client)) for client in clients]
             since = time.monotonic()
             while sum(one.done() for one in staying) < 3:
@@ -763,6 +765,24 @@ def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_onc
                 client.hang_up()
 
     run(host())
+
+
+def test_nobody_is_cut_off_for_a_crowd_that_comes_from_one_other_place() -> None:
+    async def host() -> int:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            few = [await connected(door, f"127.0.0.{number}") for number in range(2, 22)]
+            staying = [asyncio.create_task(stays(client)) for client in few]
+            crowd = [await connected(door) for _ in range(600)]
+            await asyncio.gather(*(client.hear() for client in crowd[:-100]))
+            left = sum(one.done() for one in staying)
+            seating.cancel()
+            await asyncio.wait([seating, *staying])
+            for client in (*few, *crowd):
+                client.hang_up()
+            return left
+
+    assert run(host()) == 0
 
 
 def test_only_as_many_are_seated_as_there_are_seats_also_if_two_answer_at_once() -> None:
