@@ -51,7 +51,7 @@ class Seated(msgspec.Struct, frozen=True, tag="seated", omit_defaults=True):
     enforced: tuple[str, ...] = ()  # by seat: what keeps a program in; empty: nothing is said of it
 
 
-class Entry(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
+class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=True):
     """A line in the middle: what changed the match, when, and how long the player took."""
 
     seq: int
