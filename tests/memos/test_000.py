@@ -171,10 +171,13 @@ def test_one_method_starts_a_game_with_the_players_and_the_rules() -> None:
 
 
 def test_the_result_is_an_ordered_list_of_sets() -> None:
-    ranking = run(players(5)).result.ranking
+    result = run(players(5)).result
 
-    assert isinstance(ranking, tuple)
-    assert all(isinstance(group, frozenset) for group in ranking)
+    out = {ejected.seat for ejected in result.ejected}
+    assert isinstance(result.ranking, tuple)
+    assert len(result.ranking) > 1
+    assert all(isinstance(group, frozenset) and group for group in result.ranking)
+    assert sorted(seat for group in result.ranking for seat in group) == sorted(set(range(5)) - out)
 
 
 @pytest.mark.parametrize("count", [3, 4, 5])

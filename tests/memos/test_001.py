@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import Acted, Answered, Ejected, End, Fault, IllegalAction, Match, Moment, Start, TakeTurn, play
+from fairplay import Acted, Answered, Ejected, End, Fault, IllegalAction, Local, Match, Moment, Start, TakeTurn, play
 from fairplay.core.chance import Lots, seed_from
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View
 from fairplay.referee.referee import Call, conversation
@@ -99,12 +99,24 @@ def test_every_turn_brings_the_current_list_of_tiles_as_the_first_one_does() -> 
 
     play(match(), table, inform=lambda event, match: states.append(match.state))
 
-    hands = {state.hands[seat] for state in states for seat in range(3)}
-    for channel in table:
-        turns = [message.view for message in channel.heard if isinstance(message, TakeTurn)]
-        assert len(turns) > 2
-        assert all(view.hand in hands for view in turns)
-        assert turns[0].hand in few_tiles().hands
+    shown = [iter([said.view for said in channel.heard if isinstance(said, TakeTurn)]) for channel in table]
+    turns = [(state, turn) for state in states if (turn := GAME.turn(state)) is not None]
+    assert len(turns) > 6
+    for state, turn in turns:
+        view = next(shown[turn])
+        assert (view.seat, view.hand, view.map) == (turn, state.hands[turn], state.map)
+    assert [list(rest) for rest in shown] == [[], [], []]
+
+
+def test_the_tiles_come_with_the_greeting_too_which_the_memo_does_not_want_and_the_course_does() -> None:
+    table = [good(), good(), good()]
+
+    play(match(), table)
+
+    for seat, channel in enumerate(table):
+        greeting = channel.heard[0]
+        assert isinstance(greeting, Start)
+        assert greeting.view.hand == few_tiles().hands[seat]
 
 
 def test_the_referee_need_not_keep_track_of_the_turn_order() -> None:
@@ -183,6 +195,22 @@ def test_an_invalid_action_gets_a_player_kicked_told_and_cut_off() -> None:
     assert table[1].closed == [kicked]  # so was the player, and its line is cut
     assert [type(message) for message in table[1].heard] == [Start, TakeTurn]
     assert final.result.ejected == (kicked,)
+
+
+def test_a_player_in_this_process_is_notified_of_its_kick_too() -> None:
+    heard: list[Any] = []
+
+    class Kicked:
+        def take_turn(self, view: View) -> Action:
+            return OFF_THE_MAP
+
+        def ejected(self, fault: Fault, why: str) -> None:
+            heard.append((fault, why))
+
+    final = play(match(), [Local(Kicked(), GAME), good(), good()])
+
+    (out,) = final.result.ejected
+    assert heard == [(Fault.ILLEGAL, out.why)]
 
 
 def test_a_valid_action_is_committed() -> None:

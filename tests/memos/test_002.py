@@ -151,6 +151,24 @@ def test_turn_score() -> None:
     assert draft.score(GAME.q_bonus, GAME.finish_bonus) == after.scores[0] - START.scores[0] == 2 + 3
 
 
+@pytest.mark.parametrize(
+    ("tiles", "placement"),
+    [
+        ({(1, 1): "red circle", (1, 2): "red square"}, row((0, 1), "red circle, red square")),
+        ({(1, 1): "red circle", (2, 1): "red square"}, column((1, 0), "red circle, red square")),
+    ],
+    ids=["a row", "a column"],
+)
+def test_what_was_pointed_already_on_a_row_or_a_column_is_not_pointed_again(
+    tiles: dict[tuple[int, int], str], placement: dict[tuple[int, int], str]
+) -> None:
+    state = position({(0, 0): "red star", **tiles}, ["red circle, red square, blue clover", "green star"], "red star")
+
+    after = then(state, place(placement))
+
+    assert after.scores[0] == 2 + 3 + 2 + 2  # two tiles, one line of three that both are on, and two lines across
+
+
 def test_the_moves_that_players_make_are_kept(tmp_path: Path) -> None:
     record, match = recorded(tmp_path)
 

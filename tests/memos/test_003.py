@@ -1,5 +1,6 @@
 """Walk through memo 003, the referee of Fish, sentence by sentence."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, Match, Referee, Started
 from fairplay.core.chance import commitment_to
 from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View
+from fairplay.games.fish.tree import Node
 from tests.alike import without_id
 
 FishMatch = Match[State, View, Action]
@@ -284,6 +286,38 @@ def test_a_kick_event_has_the_game_after_the_penguins_were_removed_and_the_color
     assert match.state.colours[event.seat] == "white"
     assert match.state.penguins[event.seat] == ()
     assert match.ejected == (event,)
+
+
+def test_the_game_tree_of_a_move_event_is_made_from_its_match() -> None:
+    watcher = Watcher()
+
+    run(players(2), watcher)
+
+    moves = [heard for heard in watcher.heard if isinstance(heard[0], Acted) and isinstance(heard[0].action, Move)]
+    assert len(moves) > 5
+    for (_, match), (event, later) in pairwise(moves):
+        tree = Node(match.state)
+        assert isinstance(event, Acted)
+        assert event.action in tree.branches()
+        grown = tree.after(event.action).state
+        assert (grown.penguins, grown.scores, grown.fish) == (
+            later.state.penguins,
+            later.state.scores,
+            later.state.fish,
+        )
+    assert list(Node(moves[-1][1].state).branches()) == []
+
+
+def test_the_game_tree_of_a_kick_event_is_made_from_its_match_without_the_kicked_player() -> None:
+    watcher = Watcher()
+
+    run([Player(), Failing(5), Player()], watcher)
+
+    ((event, match),) = ((event, match) for event, match in watcher.heard if isinstance(event, Ejected))
+    tree = Node(match.state)
+    below = list(tree.each(lambda node: node.state))
+    assert below
+    assert all(state.penguins[event.seat] == () and event.seat not in state.order for state in below)
 
 
 def test_the_end_event_has_the_final_game_and_those_who_were_kicked() -> None:

@@ -1,4 +1,4 @@
-"""Walk through memo 004, the rooms of Fish, sentence by sentence, as far as neither rooms nor networks are needed."""
+"""Walk through memo 004, the rooms of Fish, as far as it is met: there are no rooms, and players hear no broadcast."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,9 @@ from fairplay import (
 )
 from fairplay.core.chance import seed_from
 from fairplay.games.fish import Action, Fish, Place, Stage, State, View
+from fairplay.games.fish.draw import svg
 from fairplay.journal.replay import read
+from fairplay.observers.painter import Painter
 from fairplay.testing.scripted import Scripted, failing, playing
 from tests.journals_at import lines_of, newest
 
@@ -197,7 +199,7 @@ def test_the_stages_are_placing_then_playing_then_done() -> None:
     assert set(stages) == set(Stage)
 
 
-def test_the_initial_state_is_broadcast_to_players_and_observers() -> None:
+def test_the_initial_state_is_shown_to_players_and_observers() -> None:
     watcher, table = Watcher(), [Seeing(), Seeing()]
 
     run(table, watcher)
@@ -227,6 +229,30 @@ def test_observers_hear_of_every_change_with_the_state_after_it() -> None:
         assert isinstance(event, Acted)
         assert after == GAME.apply(before, event.action) != before
     assert watcher.states[-1] == match.state
+
+
+def test_an_observer_can_render_every_change() -> None:
+    watcher, pictures = Watcher(), dict[str, str]()
+    referee = Referee()
+    referee.subscribe(watcher)
+    referee.subscribe(Painter(pictures.__setitem__, lambda event, match: {"svg": svg(match.view(None), match.names)}))
+
+    referee.run(GAME, [first, first], names=NAMES[:2], seed=SEED)
+
+    changes = len(watcher.events) - 2  # the end changes nothing, and neither does the start
+    assert list(pictures) == [f"{number}.svg" for number in range(1 + changes)]
+    assert len(set(pictures.values())) == 1 + changes
+
+
+def test_every_state_can_be_had_again_from_the_log(tmp_path: Path) -> None:
+    watcher, journal = Watcher(), Journal(tmp_path)
+
+    run([first, first], watcher, record=journal)
+
+    assert journal.path is not None
+    recorded = read(journal.path)
+    assert len(recorded.facts) > 10
+    assert [recorded.at(facts).state for facts in range(len(recorded.facts) + 1)] == watcher.states[:-1]
 
 
 def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
@@ -315,7 +341,9 @@ def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-def test_when_there_are_no_more_valid_moves_the_state_is_done_and_broadcast_for_the_last_time(count: int) -> None:
+def test_when_there_are_no_more_valid_moves_the_state_is_done_and_observers_see_it_and_players_hear_the_result(
+    count: int,
+) -> None:
     watcher, table = Watcher(), [Seeing() for _ in range(count)]
 
     match = run(table, watcher)
