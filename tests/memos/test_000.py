@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, IllegalAction, Match, Referee, Result, Started
+from fairplay import (
+    Acted,
+    BadRequest,
+    Ejected,
+    Ended,
+    Event,
+    Fault,
+    IllegalAction,
+    Match,
+    Referee,
+    Result,
+    Started,
+    seats_by_age,
+)
 from fairplay.core.chance import seed_from
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Stage, State, Tsuro, View
 from fairplay.games.tsuro.pieces import TILES
@@ -141,6 +154,18 @@ def test_the_players_are_in_order_of_age_oldest_first() -> None:
         f"{name} makeInitialMove()" for name in ("bob", "dan", "cyd", "ann")
     ]
     assert match.state.table.colours[0] == "white"
+
+
+def test_the_result_is_of_the_players_that_were_handed_in_wherever_they_sit() -> None:
+    table, ages = players(4), [20, 50, 30, 40]
+
+    match = run(table, ages=ages)
+    seating = seats_by_age(match.game, len(table), ages)
+
+    assert [NAMES[index] for index in seating] == list(match.names)
+    ranked = [{table[seating[seat]].name for seat in group} for group in match.result.ranking]
+    assert ranked == [{match.names[seat] for seat in group} for group in match.result.ranking]
+    assert ranked and all(ranked)
 
 
 def test_the_iterator_is_a_strategy_for_choosing_tiles_to_give_to_the_players() -> None:

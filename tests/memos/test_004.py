@@ -247,10 +247,9 @@ def test_an_observer_can_render_every_change() -> None:
 def test_every_state_can_be_had_again_from_the_log(tmp_path: Path) -> None:
     watcher, journal = Watcher(), Journal(tmp_path)
 
-    run([first, first], watcher, record=journal)
+    match = run([first, first], watcher, record=journal.begin)
 
-    assert journal.path is not None
-    recorded = read(journal.path)
+    recorded = read(tmp_path / f"{match.id}.jsonl")
     assert len(recorded.facts) > 10
     assert [recorded.at(facts).state for facts in range(len(recorded.facts) + 1)] == watcher.states[:-1]
 
