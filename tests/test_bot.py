@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ejected, Fault, Moment, Start, TakeTurn, play
+from fairplay import BadRequest, Ejected, Fault, Moment, Start, TakeTurn, play
 from fairplay.bot import run
 from fairplay.games import title
 from fairplay.games.fish import Fish
@@ -159,8 +159,8 @@ def test_a_bot_may_ask_for_a_name() -> None:
 def test_what_the_other_end_could_not_take_is_refused_before_anything_is_said() -> None:
     with pytest.raises(TypeError, match=r"no method take_turn\(view\)"):
         run(3)  # type: ignore[arg-type]
-    for name in ("", "x" * 65):
-        with pytest.raises(ValueError, match="1 to 64 characters"):
+    for name in ("", "x" * 21, "ann b"):
+        with pytest.raises(BadRequest, match="is no name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"):
             run(print, name=name)
 
 

@@ -15,4 +15,4 @@ def take_turn(view: View) -> Action:
 
 
 if __name__ == "__main__":
-    run(take_turn, name="random walk")
+    run(take_turn, name="random-walk")

@@ -18,10 +18,9 @@ from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import title
-from fairplay.players import serve
+from fairplay.players import serve, wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.serve import AnyGame, Make, Misunderstood, serve_player
-from fairplay.players.wire import LONGEST_NAME
 from fairplay.render.text import printable
 
 LONGEST_COMPLAINT = 600  # characters
@@ -78,8 +77,7 @@ def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None 
     """
     if not callable(getattr(player, "take_turn", player)):
         raise TypeError("this is no player: it has no method take_turn(view)")
-    if name is not None and not 0 < len(name) <= LONGEST_NAME:
-        raise ValueError(f"a name has 1 to {LONGEST_NAME} characters")
+    wire.check_name(name)
     play(lambda game: player() if isinstance(player, type) else player, name)
 
 

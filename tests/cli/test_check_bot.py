@@ -105,9 +105,9 @@ def test_the_example_bots_are_ready(game: str, bot: str) -> None:
     assert done.out.splitlines()[-1] == "ready to play"
     assert not [line for line in made if line.startswith("no")]
     assert re.fullmatch(
-        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, and would .* random walk)?", made[0]
+        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, and would .* random-walk)?", made[0]
     )
-    assert ("random walk" in made[0]) == ("sdk" in bot)
+    assert ("random-walk" in made[0]) == ("sdk" in bot)
     assert re.match(
         r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts ", made[-2]
     )

@@ -133,6 +133,23 @@ def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (),
 # Matches
 
 
+@pytest.mark.parametrize("scheme", ["", "ws://"])
+def test_a_player_whose_name_the_host_does_not_take_is_told_so(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "check_name", lambda text: None)  # as if it spoke another version of the protocol
+    with LISTEN[scheme]("0") as door:
+        limits = Limits(start_up=20.0)
+        thread = threading.Thread(target=lambda: asyncio.run(door.seat(FISH, limits=limits, within=1.0)))
+        thread.start()
+        done = fairplay("join", f"{scheme}{door.address}", "greedy", "--name", "ann b")
+        thread.join()
+
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == (
+        "fairplay: ejected, malformed: the answer to hello is neither null nor a name: "
+        "a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+    )
+
+
 @pytest.mark.parametrize("scheme", LISTEN)
 def test_a_player_joins_a_match_and_says_how_it_went(scheme: str) -> None:
     done, result = against_greedy(scheme, "random", "--name", "ann")
@@ -252,9 +269,10 @@ def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.Mo
     assert refusal(done) == "WebSockets need the package websockets: pip install 'fairplay[web]'"
 
 
-@pytest.mark.parametrize("name", ["", "x" * 65])
-def test_a_name_that_no_host_takes_is_refused(name: str) -> None:
-    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == "a name has 1 to 64 characters"
+@pytest.mark.parametrize("name", ["", "x" * 21, "ann b", "ann\n", "Zoë", "\x1b[2J"])
+def test_a_name_that_no_host_takes_is_refused_at_once(name: str) -> None:
+    said = f"{name!r} is no name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == said
 
 
 def test_a_player_that_does_not_exist_is_refused_once_the_game_is_known() -> None:

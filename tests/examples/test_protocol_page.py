@@ -54,7 +54,7 @@ def test_every_view_is_described_with_all_its_fields(game: str) -> None:
     "sentence",
     [
         f"`protocol` ({wire.PROTOCOL})",
-        f"1 to {wire.LONGEST_NAME} characters",
+        f"1 to {wire.LONGEST_NAME} of `A-Z`, `a-z`, `0-9`, `_` and `-`",
         f"at most {wire.MOST_BYTES} bytes, without its end",
         f"at most {wire.MOST_DIGITS} digits",
         f"nested more than {wire.MOST_DEPTH} deep",

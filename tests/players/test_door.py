@@ -690,7 +690,7 @@ async def guesses_the_nonce(client: Client) -> None:
 async def has_a_bad_name(client: Client) -> None:
     question = await client.hear()
     assert question is not None
-    await client.say(reply(question, {"name": "x" * 65}))
+    await client.say(reply(question, {"name": "x" * 21}))
     await stays(client)
 
 
@@ -737,6 +737,31 @@ def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Aw
 
     assert played == EXPECTED
     assert waited < 2.0
+
+
+@pytest.mark.parametrize("name", ["", "x" * 21, "two words", "ann\n", "\x1b[2J"])
+def test_a_name_that_is_none_is_refused_at_hello_with_what_a_name_is(name: str) -> None:
+    async def refused(client: Client) -> Question | None:
+        question = await client.hear()
+        assert question is not None
+        await client.say(reply(question, {"name": name}))
+        return await client.hear()
+
+    async def host() -> tuple[Question | None, str | None]:
+        with listen_tcp("0") as door:
+            seating = asyncio.create_task(door.seat(FISH, match_id="m", limits=LIMITS))
+            goodbye = await visit(door, refused)
+            coming = asyncio.create_task(asyncio.to_thread(serve, door, FISH, 1, "greedy"))
+            (guest,) = await seating
+            await guest.remote.close(None)
+            await coming
+            return goodbye, guest.name
+
+    goodbye, seated = run(host())
+
+    why = "the answer to hello is neither null nor a name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+    assert goodbye == {"type": "goodbye", "match": "m", "fault": "malformed", "why": why, "clause": ""}
+    assert seated == "greedy"
 
 
 @pytest.mark.alone

@@ -1,6 +1,7 @@
 """Hold the schema of the protocol against the code, and real matches against the schema."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -68,8 +69,8 @@ RULES: dict[str, Any] = {
     "uniqueItems": lambda value, rule: len(set(value)) == len(value),
     "minItems": lambda value, rule: len(value) >= rule["minItems"],
     "maxItems": lambda value, rule: len(value) <= rule["maxItems"],
-    "minLength": lambda value, rule: len(value) >= rule["minLength"],
     "maxLength": lambda value, rule: len(value) <= rule["maxLength"],
+    "pattern": lambda value, rule: re.search(rule["pattern"], value) is not None,
     "minimum": lambda value, rule: value >= rule["minimum"],
     "maximum": lambda value, rule: value <= rule["maximum"],
 }
@@ -177,6 +178,9 @@ def test_the_examples_below_are_wrong_by_their_changes_alone(number: int) -> Non
         (1, {"more": 1}),
         (1, {"answer": {}}),
         (1, {"answer": {"name": ""}}),
+        (1, {"answer": {"name": "x" * 21}}),
+        (1, {"answer": {"name": "ann b"}}),
+        (1, {"answer": {"name": "ann\n"}}),
         (1, {"answer": {"name": "ann", "age": 7}}),
         (1, {"answer": {"type": "jump"}}),
         (1, {"answer": {"type": "place", "at": [0]}}),

@@ -20,10 +20,10 @@ from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, dial, lines_from, sender
 from fairplay.players.places import host_and_port
 from fairplay.players.serve import serve_player
-from fairplay.players.wire import LONGEST_NAME
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason
+LONGEST_LABEL = 64  # and of what the host calls a player
 SCHEMES = ("tcp", "ws")
 
 HostLine = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
@@ -46,7 +46,7 @@ class Reported:
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
         """Say where it sits."""
         self._seat, self._seats = seat, len(names)
-        name = printable(names[seat], LONGEST_NAME) if 0 <= seat < len(names) else "somebody"
+        name = printable(names[seat], LONGEST_LABEL) if 0 <= seat < len(names) else "somebody"
         say(f"playing {self._game.name} as {name} in seat {seat}")
         self._call("start", seat, names, view)
 
@@ -112,8 +112,7 @@ def join(context: click.Context, host: str, player: str, name: str | None, wait:
     The exit code is 0 when the match ended with the player in it, and 1 if it was ejected or the line was lost.
     """
     refuse_unreadable((host, player, name or ""))
-    if name is not None and not 0 < len(name) <= LONGEST_NAME:
-        raise BadRequest(f"a name has 1 to {LONGEST_NAME} characters")
+    wire.check_name(name)
     with connection(host, wait=wait, patience=patience) as (lines, send):
         say(f"connected to {host}")
         to_the_end = took_part(player, lines, send, name)

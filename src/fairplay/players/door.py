@@ -14,7 +14,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
-from fairplay.core.messages import Answered
+from fairplay.core.messages import Answered, Failed
 from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port, reason, written_place
@@ -176,7 +176,7 @@ class Hall:
             self._send_away()
 
     async def _greet(self, connection: socket.socket) -> None:
-        """Say hello to a connection; one that answers has a seat, and all others are cut."""
+        """Say hello to a connection; one that answers has a seat, and all others are cut. Who failed hears why."""
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
             place = written_place(*connection.getpeername()[:2])
@@ -185,6 +185,7 @@ class Hall:
             connection.close()
             return
         remote = self._remote(self._line(*streams))
+        answer: Answered | Failed | None = None
         seated = False
         try:
             answer = await remote.hello()
@@ -195,7 +196,7 @@ class Hall:
                     self._full.set()
         finally:
             if not seated:
-                await remote.close(None)
+                await remote.close(answer if isinstance(answer, Failed) else None)
 
     def _send_away(self) -> None:
         """Let go of a connection by lot, from where the most of them come."""

@@ -21,6 +21,7 @@ from fairplay.referee.referee import NOT_DUE
 
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
+NO_NAME = f"the answer to hello is neither null nor a name: {wire.A_NAME}"
 MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
 
 
@@ -89,7 +90,7 @@ class Remote:
         """Wait until the player is there, which may take longer than an answer; it may say its name."""
         nonce, limit = self._next_nonce(), self._limits.start_up
         text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
-        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, "the answer to hello is no name")
+        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, NO_NAME)
         self._broken = answer if isinstance(answer, Failed) else None
         return answer
 
@@ -106,8 +107,8 @@ class Remote:
         self._budget.spend(message, answer.took)
         return answer
 
-    async def close(self, ejected: Ejected | None) -> None:
-        """Say a bounded goodbye and cut the line."""
+    async def close(self, ejected: Ejected | Failed | None) -> None:
+        """Say a bounded goodbye and cut the line; who failed at hello and has no seat may be told why, too."""
         last = b"" if ejected is None else wire.goodbye(self._match_id, ejected)
         await self._line.hang_up(last, self._limits.goodbye)
 

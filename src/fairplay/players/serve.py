@@ -28,8 +28,9 @@ def serve_player(
     """Play one match over a line, until the other end hangs up; a goodbye says why, if the player was ejected.
 
     The player is made once the game is known. `lines` are the messages as they arrive, `send` puts a line on its way.
-    Whatever the player raises, this raises.
+    Whatever the player raises, this raises. BadRequest: nobody can be called by that name.
     """
+    wire.check_name(name)
     game: AnyGame | None = None
     player: Any = None
     for text in lines:

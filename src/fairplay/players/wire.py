@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from fairplay.core import messages
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Game, Seat
 
@@ -19,7 +20,9 @@ PROTOCOL = 1
 MOST_BYTES = 8 * 1024  # of a line from a player
 MOST_DEPTH = 32  # of objects and lists in one another
 MOST_DIGITS = 18  # of a number
-LONGEST_NAME = 64
+LONGEST_NAME = 20
+A_NAME = f"a name is 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, _ and -"
+NAME = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}(?!\\n)$"  # in Python, a $ may stand before the end of a line
 
 Nonce = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -89,7 +92,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to hello of a player that wants a name."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
+    name: Annotated[str, msgspec.Meta(pattern=NAME)]
 
 
 class Malformed(msgspec.Struct, frozen=True):
@@ -130,9 +133,16 @@ def hello(game: Game[Any, Any, Any], *, match_id: str, nonce: str, limit: float)
     return encode(line) + b"\n"
 
 
-def goodbye(match_id: str, ejected: Ejected) -> bytes:
+def check_name(text: str | None) -> None:
+    """Raise BadRequest if a player cannot be called like that."""
+    if text is not None and re.search(NAME, text) is None:
+        raise BadRequest(f"{text!r} is no name: {A_NAME}")
+
+
+def goodbye(match_id: str, out: Ejected | messages.Failed) -> bytes:
     """The last message as a line."""
-    return encode(Goodbye(match=match_id, fault=ejected.fault, why=ejected.why, clause=ejected.clause)) + b"\n"
+    clause = out.clause if isinstance(out, Ejected) else ""
+    return encode(Goodbye(match=match_id, fault=out.fault, why=out.why, clause=clause)) + b"\n"
 
 
 def read_reply(line: bytes) -> Reply | Malformed:
