@@ -1,11 +1,12 @@
 """Try out fairplay verify."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from fairplay.journal.replay import read
-from tests.cli.command import BROKEN, Done, complaint, fairplay, forged, journal, refusal, script, spoil
+from tests.cli.command import BROKEN, SMALL, Done, complaint, fairplay, forged, journal, refusal, script, spoil
 from tests.journal.journals import plain, sealed
 
 
@@ -110,3 +111,34 @@ def test_a_receipt_is_for_one_match(tmp_path: Path) -> None:
     assert refusal(fairplay("verify", path, path, "--receipt", "1:" + "0" * 64)).startswith(
         "a receipt is for one match"
     )
+
+
+@pytest.mark.parametrize("verb", ["verify", "replay", "draw", "why", "why-not", "debug", "resume"])
+def test_no_verb_waits_for_a_pipe_or_reads_an_endless_file(verb: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    for path, why in ((str(pipe), "it is a named pipe and no file"), ("/dev/zero", "it is a device and no file")):
+        more = {
+            "draw": [path, "-o", str(tmp_path / "board.svg")],
+            "why-not": ["fish", "{}", "--view", path],
+            "debug": [path, "--seat", "0", "greedy"],
+        }.get(verb, [path])
+
+        done = script(verb, *more, timeout=30)
+
+        assert refusal(done) == f"{path}{'' if verb == 'why-not' else ':'} cannot be read: {why}"
+
+
+def test_a_folder_with_all_that_is_no_journal_is_played_in_and_listed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "loop.jsonl").symlink_to(tmp_path / "loop.jsonl")
+    (tmp_path / "zero.jsonl").symlink_to("/dev/zero")
+    (tmp_path / "folder.jsonl").mkdir()
+
+    played = script("play", "fish", "greedy", "random", *SMALL, "--journal", str(tmp_path), "--quiet", timeout=30)
+    listed = script("library", "list", str(tmp_path), timeout=30)
+
+    assert (played.code, played.err) == (0, "")
+    assert (listed.code, listed.err) == (0, "")
+    assert len(listed.out.splitlines()) == 2  # the headings, and the match
+    assert refusal(script("library", "list", str(tmp_path / "pipe.jsonl"), timeout=30)).endswith(": Not a directory")

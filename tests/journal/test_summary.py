@@ -10,7 +10,7 @@ import pytest
 from fairplay import BadRequest, Fault, HostFault, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Tsuro
-from fairplay.journal import index, summary
+from fairplay.journal import files, index
 from fairplay.journal.library import Query, find, look_up
 from fairplay.journal.replay import read
 from fairplay.journal.summary import Seated, Status, Summary
@@ -215,9 +215,9 @@ def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(
 ) -> None:
     path = play(tmp_path, FISH, [simple(FISH)] * 2)
     with monkeypatch.context() as patch:
-        patch.setattr(summary, "LARGEST", 100)
+        patch.setattr(files, "LARGEST", 100)
         (one,) = find(tmp_path)
-        assert (one.status, one.reason) == (Status.UNREADABLE, "larger than 0 MB")
+        assert (one.status, one.reason) == (Status.UNREADABLE, "cannot be read: it is larger than 0 MB")
 
     assert [one.status for one in find(tmp_path)] == [Status.FINISHED]
     assert look_up(tmp_path, path.stem).facts == len(read(path).facts)

@@ -1,7 +1,6 @@
 """fairplay why-not: say whether an action is lawful in a view, and by which rule it is not."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 import msgspec
@@ -10,6 +9,7 @@ from fairplay.cli.match_options import settings
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
 from fairplay.hosting.why_not import NO_JSON, Position, action_from, position_in, verdict
+from fairplay.journal.files import content
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 
@@ -79,7 +79,7 @@ def read(file: str) -> bytes:
             with click.open_file("-", "rb") as stdin:
                 text: bytes = stdin.read()
                 return text
-        return Path(file).read_bytes()
+        return content(file)
     except (OSError, ValueError) as error:  # ValueError: no file can be called like that
         raise BadRequest(f"{called(file)} cannot be read: {getattr(error, 'strerror', error)}") from None
 

@@ -112,7 +112,7 @@ def connected(path: Path) -> sqlite3.Connection:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from opening the index at the same time."""
-    directory = os.open(folder, os.O_RDONLY)
+    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
         yield

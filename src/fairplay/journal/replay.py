@@ -14,6 +14,7 @@ from fairplay.core.events import Acted, Fact, Fault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.games import game_with
+from fairplay.journal.files import content
 from fairplay.journal.lines import (
     FORMAT,
     NO_HASH,
@@ -113,7 +114,7 @@ def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     handed over by whoever has the rules that were played by.
     """
     try:
-        text = Path(path).read_bytes()
+        text = content(path)
     except (OSError, ValueError) as error:  # ValueError: no file can be called like that
         raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
     lines, heads, torn = chained(text)

@@ -10,10 +10,10 @@ from fairplay.core.errors import BadJournal, BadRequest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment, Ranking, Seat
 from fairplay.games import game_with
+from fairplay.journal.files import opened, refuse_others
 from fairplay.journal.lines import FORMAT
 from fairplay.journal.replay import Recorded, read
 
-LARGEST = 2**28  # bytes of a file that is read at all; journals have some ten thousand
 LONGEST_OPENING = 2**20
 
 
@@ -77,8 +77,7 @@ class Head(msgspec.Struct, frozen=True, tag="opening"):
 def summarised(path: Path) -> Summary:
     """What the journal in this file holds. Raises FileNotFoundError if it has gone; whatever else is wrong is said."""
     try:
-        if path.stat().st_size > LARGEST:
-            return Summary(path.stem, Status.UNREADABLE, f"larger than {LARGEST >> 20} MB")
+        refuse_others(path.stat())
         return of_sound(path.stem, read(path))
     except FileNotFoundError:
         raise
@@ -112,7 +111,7 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
 def of_unsound(path: Path, error: BadJournal) -> Summary:
     """The summary of a file that is no journal for us, with what its first line says if that can be made out."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             head = msgspec.json.decode(file.readline(LONGEST_OPENING), type=Head)
     except FileNotFoundError:
         raise

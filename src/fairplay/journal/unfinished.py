@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import HostFault
+from fairplay.journal.files import opened
 from fairplay.journal.lines import Opening
 
 AT_ONCE = 16 * 1024  # bytes: a whole first or last line, in nearly all journals
@@ -18,7 +19,7 @@ def unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) -> list
     found = []
     try:
         with os.scandir(directory) as files:
-            paths = [Path(file.path) for file in files if file.name.endswith(".jsonl") and file.is_file()]
+            paths = [Path(file.path) for file in files if file.name.endswith(".jsonl")]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -33,7 +34,7 @@ def unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) -> list
 def opening_of_unfinished(path: Path) -> Opening | None:
     """The opening of a match without a result; None for whatever else is in the file."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - AT_ONCE))
             whole = file.read().rpartition(b"\n")[0]  # without what was torn

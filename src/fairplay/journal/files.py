@@ -1,0 +1,46 @@
+"""Decide what can be a journal at all: a regular file of a sane size."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+LARGEST = 2**28  # bytes of a file that is read at all; journals have some ten thousand
+KINDS = {
+    stat.S_IFIFO: "it is a named pipe and no file",
+    stat.S_IFSOCK: "it is a socket and no file",
+    stat.S_IFCHR: "it is a device and no file",
+    stat.S_IFBLK: "it is a device and no file",
+}
+
+
+def content(path: Path | str) -> bytes:
+    """What is in the file of a journal when it is opened; what is appended meanwhile is left out.
+
+    Raises OSError, which says what is wrong, for whatever can be no journal.
+    """
+    with opened(path) as file:
+        return file.read(os.fstat(file.fileno()).st_size)
+
+
+def opened(path: Path | str) -> BinaryIO:
+    """The file of a journal, to be read. Raises OSError for whatever else is there; nothing is waited for."""
+    refuse_others(Path(path).stat())  # whoever writes to a pipe would notice if it was opened
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        refuse_others(os.fstat(file))  # it may be another one by now
+        return open(file, "rb")  # noqa: PTH123  # it is open already
+    except BaseException:
+        os.close(file)
+        raise
+
+
+def refuse_others(status: os.stat_result) -> None:
+    """Raise OSError unless this is a file, and not too large to be a journal."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, KINDS.get(stat.S_IFMT(status.st_mode), "it is no file"))
+    if status.st_size > LARGEST:
+        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MB")

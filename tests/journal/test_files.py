@@ -1,0 +1,119 @@
+"""Open what looks like a journal and is none: pipes, devices, sockets, and files without end."""
+
+import errno
+import os
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import BadJournal
+from fairplay.journal import files
+from fairplay.journal.files import content, opened
+from fairplay.journal.replay import read
+from fairplay.journal.summary import Status, summarised
+from fairplay.journal.unfinished import unfinished
+from tests.journal.libraries import FISH, play, simple
+
+
+def a_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def a_large_file(path: Path) -> None:
+    path.touch()
+    os.truncate(path, files.LARGEST + 1)  # which takes no room on the disk
+
+
+ODD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a named pipe": (os.mkfifo, "it is a named pipe and no file"),
+    "a socket": (a_socket, "it is a socket and no file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device and no file"),
+    "a terminal": (lambda path: path.symlink_to("/dev/tty"), "it is a device and no file"),
+    "a directory": (Path.mkdir, "Is a directory"),
+    "a link to itself": (lambda path: path.symlink_to(path), os.strerror(errno.ELOOP)),
+    "a large file": (a_large_file, "it is larger than 256 MB"),
+}
+every_odd_one = pytest.mark.parametrize(("make", "why"), ODD.values(), ids=ODD)
+
+
+@every_odd_one
+def test_what_is_no_journal_is_refused_before_it_is_read(
+    make: Callable[[Path], object], why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    make(path)
+
+    with pytest.raises(OSError) as refused:
+        opened(path)
+    with pytest.raises(BadJournal) as unread:
+        read(path)
+    one = summarised(path)
+
+    assert refused.value.strerror == why
+    assert str(unread.value) == one.reason == f"cannot be read: {why}"
+    assert one.status is Status.UNREADABLE
+    assert unfinished(tmp_path, lambda opening: True) == []
+
+
+@pytest.mark.parametrize("kind", ["a named pipe", "a device", "a large file"])
+def test_nor_is_what_takes_the_place_of_a_file_at_the_last_moment(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, (make, why) = tmp_path / "odd.jsonl", ODD[kind]
+    path.touch()
+    before = path.stat()
+    path.unlink()
+    make(path)
+    monkeypatch.setattr(Path, "stat", lambda path: before)
+    open_files = len(list(Path("/proc/self/fd").iterdir()))
+
+    with pytest.raises(OSError) as refused:
+        opened(path)
+
+    assert refused.value.strerror == why
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_files
+
+
+def test_whoever_writes_to_a_pipe_does_not_notice(tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    os.mkfifo(path)
+
+    with pytest.raises(BadJournal):
+        read(path)
+
+    with pytest.raises(OSError) as alone:  # nobody has it open to read, and nobody had
+        os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    assert alone.value.errno == errno.ENXIO
+
+
+def test_a_file_that_grows_for_ever_is_read_to_where_it_ended(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    written, enough = path.read_bytes(), threading.Event()
+
+    def grow() -> None:
+        with path.open("ab", buffering=0) as file:
+            while not enough.is_set() and file.tell() < 2**26:
+                file.write(bytes(2**16))
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        texts = [content(path) for _ in range(20)]
+    finally:
+        enough.set()
+        thread.join()
+
+    assert all(text.startswith(written) for text in texts)
+    assert len(texts[0]) < 2**26
+    assert sorted(texts, key=len) == texts
+
+
+def test_a_link_to_a_journal_is_one(tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    (tmp_path / "link.jsonl").symlink_to(path)
+
+    assert content(tmp_path / "link.jsonl") == path.read_bytes()
