@@ -311,3 +311,31 @@ def spoil(plain: Any, data: st.DataObject) -> Any:
     index = data.draw(st.integers(0, len(plain) - 1))
     ways: tuple[list[Any], ...] = ([spoil(plain[index], data)], [spoil(plain[index], data)], [], [plain[index]] * 2)
     return [*plain[:index], *ways[data.draw(st.integers(0, 3))], *plain[index + 1 :]]
+
+
+def slow_rows(state: State) -> list[list[int]]:
+    return [[state.fish_on((row, column)) for column in range(state.grid.columns)] for row in range(state.grid.rows)]
+
+
+@modest
+@given(
+    st.integers(1, 9).flatmap(
+        lambda wide: st.lists(st.lists(st.integers(0, 5), min_size=wide, max_size=wide), min_size=1, max_size=9)
+    )
+)
+def test_the_rows_of_a_board_are_those_that_it_was_made_of(board: list[list[int]]) -> None:
+    state = state_of(board, [[], []])
+
+    assert state.rows() == slow_rows(state) == board
+
+
+@modest
+@given(st.integers(2, 6), st.integers(2, 6), st.integers(0, 2**64 - 1))
+def test_the_rows_stay_true_while_tiles_melt(rows: int, columns: int, luck: int) -> None:
+    game = Fish(rows=rows + 2, columns=columns + 1, fish="random")
+    state = game.deal(2, luck.to_bytes(32))
+
+    while game.turn(state) is not None:
+        options = list(game.actions(game.view(state, game.turn(state))))
+        state = game.apply(state, options[luck % len(options)])
+        assert state.rows() == slow_rows(state)

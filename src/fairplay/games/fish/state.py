@@ -11,6 +11,7 @@ from fairplay.games.fish.pieces import COLOURS, Position
 
 FISH_BITS = 3  # what one tile takes up in `State.fish`
 FISH_MASK = 0b111
+DIGITS = bytes(sign & FISH_MASK for sign in range(256))  # what a digit in ASCII is worth
 
 
 class Stage(Enum):
@@ -48,8 +49,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     def rows(self) -> list[list[int]]:
         """The fish on the board, row by row; 0: a hole."""
-        columns = range(self.grid.columns)
-        return [[self.fish_on((row, column)) for column in columns] for row in range(self.grid.rows)]
+        columns, cells = self.grid.columns, self.grid.rows * self.grid.columns
+        digits = f"{self.fish:0{cells}o}"[::-1]  # an octal digit is three bits, and the last one is the first cell
+        fish = digits.encode().translate(DIGITS)
+        return [list(fish[start : start + columns]) for start in range(0, cells, columns)]
 
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
