@@ -1,9 +1,9 @@
 """Prove that the deal of a recorded match was fair: `python verify_deal.py FILE [--commitment HEX]`.
 
-FILE is a journal or a stream of events. Before anybody sat down the host published a commitment, the SHA-256 of a seed,
-and at the end the seed. If they fit, the seed was fixed all the time; the deal follows from it, and is made anew here.
-A file is its writer's word: hold it against the commitment that you were told, and the deal against what you saw.
-Nobody can prove that the seed was drawn blindly, and kept secret until the end.
+FILE is a journal or a stream of events. Before anybody sat down the host published a commitment, the SHA-256 of a seed
+(32 bytes) followed by the match's id in ASCII; at the end, the seed. If they fit, it was fixed all the time; the deal
+follows from it, and is made anew here. A file is its writer's word: hold it against the commitment that you were told,
+and the deal against what you saw. Nobody can prove that the seed was drawn blindly, and kept secret until the end.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def prove(first: Any, last: Any, told: str | None) -> tuple[Any, str]:
     if first["type"] == "opening" and first.get("seed") != seed:
         raise SystemExit(f"the seed is {first.get('seed')!r} in the opening, but {seed!r} was revealed")
     for commitment in (published, published if told is None else told.lower()):
-        if commitment != sha256(bytes.fromhex(seed)).hexdigest():
+        if commitment != sha256(bytes.fromhex(seed) + first["match"].encode("ascii")).hexdigest():
             raise SystemExit(f"the revealed seed {seed!r} does not have the commitment {commitment!r}")
     dealt = deal(Dealer(bytes.fromhex(seed)), len(first["names"]), **first["parameters"])
     shown = [part for part in dealt if part in view]

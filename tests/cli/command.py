@@ -107,7 +107,7 @@ def spoil(path: Path, how: str) -> Path:
     lines = path.read_bytes().splitlines(keepends=True)
     match how:
         case "unfinished":
-            path.write_bytes(b"".join(lines[:6]))
+            path.write_bytes(b"".join(lines[:7]))
         case "edited":
             path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"[", b"[ ", 1), *lines[3:]]))
         case "a line is missing":
@@ -127,9 +127,9 @@ def spoil(path: Path, how: str) -> Path:
 
 
 def forged(path: Path) -> Path:
-    """A journal whose chain is whole, but on line 4 a penguin is put where one stands already."""
+    """A journal whose chain is whole, but on line 5 a penguin is put where one stands already."""
     lines = plain(path)
-    lines[3]["fact"]["action"]["at"] = lines[1]["fact"]["action"]["at"]
+    lines[4]["fact"]["action"]["at"] = lines[2]["fact"]["action"]["at"]
     path.write_bytes(sealed(lines))
     return path
 

@@ -62,7 +62,7 @@ def test_no_forged_match_is_drawn(tmp_path: Path) -> None:
 
     done = fairplay("draw", str(path), "--at", "1", "-o", str(tmp_path / "board.svg"))
 
-    assert refusal(done).startswith(f"{path}: line 4: this is not lawful: rule 3.3: ")
+    assert refusal(done).startswith(f"{path}: line 5: this is not lawful: rule 3.3: ")
 
 
 @pytest.mark.parametrize(

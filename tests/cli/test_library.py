@@ -77,7 +77,7 @@ def test_find_without_conditions_says_the_same_as_list_and_so_does_the_script(fo
 
 def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None:
     path = play(tmp_path, FISH, [simple(FISH), cheating, simple(FISH)])
-    cut(path, 6)
+    cut(path, 7)
 
     assert [row[3:] for row in rows(library("list", tmp_path))] == [
         ["ann, bob, cyd", "bob illegal", "5", "unfinished"],
@@ -314,7 +314,7 @@ NASTY = ("'; drop table matches; --", "\x1b[2J\x9b31m\u202eevil\n")
 def test_no_name_reaches_a_terminal_raw_or_does_any_harm(tmp_path: Path) -> None:
     path = play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
     lines = plain(path)
-    lines[1]["fact"]["why"] = "\x1b[2J"
+    lines[3]["fact"]["why"] = "\x1b[2J"
     path.write_bytes(sealed([{**lines[0], "game": "\x1b[2J"}, *lines[1:]]))
     play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
 

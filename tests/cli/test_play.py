@@ -12,10 +12,11 @@ import pytest
 from fairplay.core.chance import seed_from
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
+from tests.alike import one_id, without_id
 from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script, without_scores
 
 FIELDS = {
-    "started": {"type", "game", "parameters", "names", "commitment", "view"},
+    "started": {"type", "match", "game", "parameters", "names", "commitment", "view"},
     "acted": {"type", "name", "seat", "action"},
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
     "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
@@ -137,7 +138,7 @@ def test_events_and_the_journal_tell_the_same_facts(tmp_path: Path) -> None:
 
 
 def lines_of_facts(path: Path) -> list[bytes]:
-    return path.read_bytes().splitlines()[1:-1]
+    return path.read_bytes().splitlines()[2:-1]
 
 
 def test_the_journal_is_lawful_and_holds_what_was_asked_for(tmp_path: Path) -> None:
@@ -286,7 +287,8 @@ def test_what_a_player_prints_does_not_come_between(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def play(bob: str) -> Done:
-        return fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--seed", "7", option)
+        with one_id():
+            return fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--seed", "7", option)
 
     noisy = f"print('loading')\n{GOOD.replace('return', 'print(view); return')}"
     here, there = play(in_process(noisy, tmp_path, monkeypatch)), play(write_bot(tmp_path, noisy))
@@ -311,11 +313,13 @@ def test_hostile_labels_reach_no_terminal_raw(tmp_path: Path) -> None:
 def test_the_same_seed_deals_and_plays_the_same_match(seed: str) -> None:
     arguments = ("play", "fish", "random", "random", "random", "--events", "--seed", seed)
 
-    assert fairplay(*arguments) == fairplay(*arguments)
+    with one_id():
+        assert fairplay(*arguments) == fairplay(*arguments)
 
 
 def test_without_a_seed_every_match_is_another() -> None:
-    boards = {json.dumps(events(fairplay("play", "fish", "greedy", "greedy", "--events"))[0]) for _ in range(5)}
+    starts = [events(fairplay("play", "fish", "greedy", "greedy", "--events"))[0] for _ in range(5)]
+    boards = {json.dumps(start["view"]) for start in starts}
 
     assert len(boards) == 5
 
@@ -331,7 +335,7 @@ def test_the_same_seed_gives_the_same_facts_in_every_process(tmp_path: Path) -> 
 
     one, two, three = (read(path) for path in sorted(tmp_path.glob("*/*.jsonl")))
     assert one.facts == two.facts == three.facts
-    assert one.at(None) == two.at(None) == three.at(None)
+    assert without_id(one.at(None)) == without_id(two.at(None)) == without_id(three.at(None))
 
 
 def test_a_directory_that_cannot_be_written_is_a_fault_of_the_host(tmp_path: Path) -> None:

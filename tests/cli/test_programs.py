@@ -198,7 +198,7 @@ def test_a_directory_that_cannot_be_made_is_a_fault_of_the_host(tmp_path: Path) 
 
     done = fairplay("play", "fish", "greedy", bot, *SMALL, "--journal", str(directory))
 
-    assert refusal(done, 3) == f"no journal can be written in {directory}: Not a directory"
+    assert refusal(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
 
 
 # How long they may take

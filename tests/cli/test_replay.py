@@ -90,7 +90,7 @@ def test_no_forged_match_is_shown(arguments: tuple[str, ...], tmp_path: Path) ->
     path = forged(journal(tmp_path))
 
     assert refusal(fairplay("replay", str(path), *arguments)).startswith(
-        f"{path}: line 4: this is not lawful: rule 3.3: "
+        f"{path}: line 5: this is not lawful: rule 3.3: "
     )
 
 

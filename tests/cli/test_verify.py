@@ -50,7 +50,7 @@ def test_an_unfinished_match_does_not_pass(tmp_path: Path) -> None:
 def test_a_forged_match_does_not_pass_with_a_chain_made_anew(tmp_path: Path) -> None:
     path = forged(journal(tmp_path))
 
-    assert refusal(fairplay("verify", str(path))).startswith(f"{path}: line 4: this is not lawful: rule 3.3: ")
+    assert refusal(fairplay("verify", str(path))).startswith(f"{path}: line 5: this is not lawful: rule 3.3: ")
 
 
 def test_what_stands_in_a_journal_reaches_no_terminal_raw(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_lines_that_are_missing_are_found_by_the_receipt(tmp_path: Path) -> None
 
     done = fairplay("verify", str(path), "--receipt", receipt)
 
-    assert refusal(done) == f"{path}: lines are missing: the receipt is for line {lines}, and the file has 6"
+    assert refusal(done) == f"{path}: lines are missing: the receipt is for line {lines}, and the file has 7"
 
 
 @pytest.mark.parametrize(

@@ -364,7 +364,7 @@ def test_nothing_is_told_of_a_broken_journal(how: str, tmp_path: Path) -> None:
 def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
     path = forged(journal(tmp_path))
 
-    assert refusal(fairplay("why", str(path))).startswith(f"{path}: line 4: this is not lawful: rule 3.3: ")
+    assert refusal(fairplay("why", str(path))).startswith(f"{path}: line 5: this is not lawful: rule 3.3: ")
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
 def test_no_reason_for_an_ejection_can_be_made_up(change: dict[str, Any], why: str, tmp_path: Path) -> None:
     path, _ = record(tmp_path, [first, cheat])
     lines = plain(path)
-    [place] = [at for at, fact in enumerate(read_lawful(path).facts, 1) if isinstance(fact, Ejected)]
+    [place] = [at for at, fact in enumerate(read_lawful(path).facts, 2) if isinstance(fact, Ejected)]
     lines[place] = {**lines[place], **change, "fact": {**lines[place]["fact"], **change.get("fact", {})}}
     path.write_bytes(sealed(lines))
 

@@ -337,7 +337,7 @@ def test_no_forged_match_is_looked_into(tmp_path: Path) -> None:
     path = forged(journal(tmp_path))
 
     assert refusal(fairplay("why-not", "fish", "--view", str(path), PLACE)).startswith(
-        f"{path}: line 4: this is not lawful: rule 3.3: "
+        f"{path}: line 5: this is not lawful: rule 3.3: "
     )
 
 

@@ -28,6 +28,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "verify_deal.py"
 SEEDS = [sha256(b"deal %d" % number).digest() for number in range(12)]
 SEED = SEEDS[0]
 Lines = Callable[..., list[dict[str, Any]]]
+ID = "0123"
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
 
 FISH = [
@@ -51,6 +52,11 @@ Q_GAMES = [Q(), Q(q_bonus=0, finish_bonus=100)]
 GAMES: list[Game[Any, Any, Any]] = [Fish(rows=4, holes="random", colours="random"), Tsuro(), Q()]
 
 each_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+
+
+def commitment_to(seed: bytes, match: str = ID) -> str:
+    """What is published before the match, as docs/journal.md says it."""
+    return sha256(seed + match.encode("ascii")).hexdigest()
 
 
 class Done(NamedTuple):
@@ -107,12 +113,13 @@ def journal(game: Game[Any, Any, Any], seed: bytes = SEED, seats: int = 3) -> li
     opening = {
         "type": "opening",
         "seq": 0,
-        "match": "0123",
+        "format": 3,
+        "match": ID,
         "game": game.name,
         "parameters": game.parameters(),
         "names": NAMES[:seats],
         "seed": seed.hex(),
-        "commitment": sha256(seed).hexdigest(),
+        "commitment": commitment_to(seed),
     }
     fact = {"type": "fact", "seq": 1, "fact": {"type": "acted", "seat": 0, "action": None}}
     result = {"ranking": [[0, 1, 2]], "ejected": [], "seed": seed.hex()}
@@ -123,10 +130,11 @@ def events(game: Game[Any, Any, Any], seed: bytes = SEED, seats: int = 3) -> lis
     """The lines of a public stream, with what spectators really see."""
     started = {
         "type": "started",
+        "match": ID,
         "game": game.name,
         "parameters": game.public_parameters(),
         "names": NAMES[:seats],
-        "commitment": sha256(seed).hexdigest(),
+        "commitment": commitment_to(seed),
         "view": game.pack(game.view(game.deal(seats, seed), None)),
     }
     acted = {"type": "acted", "name": "ann", "seat": 0, "action": None}
@@ -212,7 +220,7 @@ def test_a_journal_proves_its_deal(game: Game[Any, Any, Any], tmp_path: Path) ->
     *deal, proof = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
     assert json.loads("\n".join(deal)) == dealt_anew(game, 3, SEED)
-    assert proof == f"the deal was fair: the seed has the commitment {sha256(SEED).hexdigest()}"
+    assert proof == f"the deal was fair: the seed has the commitment {commitment_to(SEED)}"
 
 
 @each_game
@@ -224,10 +232,10 @@ def test_a_stream_of_events_proves_its_deal_and_what_was_shown_of_it(game: Game[
     *deal, proof = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
     assert json.loads("\n".join(deal)) == dealt_anew(game, 3, SEED)
-    assert proof.endswith(f", and deals what was shown: {shown}" if shown else sha256(SEED).hexdigest())
+    assert proof.endswith(f", and deals what was shown: {shown}" if shown else commitment_to(SEED))
 
 
-@pytest.mark.parametrize("told", [sha256(SEED).hexdigest(), sha256(SEED).hexdigest().upper()])
+@pytest.mark.parametrize("told", [commitment_to(SEED), commitment_to(SEED).upper()])
 def test_what_the_player_was_told_is_held_against_the_file(told: str, tmp_path: Path) -> None:
     done = run(written(tmp_path, journal(Q())), "--commitment", told)
 
@@ -272,7 +280,7 @@ def test_another_seed_at_the_end_is_found_out(lines: Lines, tmp_path: Path) -> N
     if lines is journal:
         assert line == f"the seed is '{SEED.hex()}' in the opening, but '{SEEDS[1].hex()}' was revealed"
     else:
-        commitment = sha256(SEED).hexdigest()
+        commitment = commitment_to(SEED)
         assert line == f"the revealed seed '{SEEDS[1].hex()}' does not have the commitment '{commitment}'"
 
 
@@ -285,7 +293,7 @@ def test_a_seed_that_was_changed_in_the_opening_is_found_out(seed: str | None, t
     assert line == f"the seed is {seed!r} in the opening, but '{SEED.hex()}' was revealed"
 
 
-@pytest.mark.parametrize("commitment", [sha256(SEEDS[1]).hexdigest(), "", None])
+@pytest.mark.parametrize("commitment", [commitment_to(SEEDS[1]), "", None])
 @each_kind
 def test_a_commitment_to_another_seed_or_to_none_is_found_out(
     lines: Lines, commitment: str | None, tmp_path: Path
@@ -297,11 +305,20 @@ def test_a_commitment_to_another_seed_or_to_none_is_found_out(
     assert line == f"the revealed seed '{SEED.hex()}' does not have the commitment {commitment!r}"
 
 
-@pytest.mark.parametrize("told", [sha256(SEEDS[1]).hexdigest(), sha256(SEED).hexdigest()[:-1], ""])
+@pytest.mark.parametrize("told", [commitment_to(SEEDS[1]), commitment_to(SEED)[:-1], ""])
 def test_a_file_whose_writer_changed_both_is_found_out_by_what_the_player_was_told(told: str, tmp_path: Path) -> None:
     line = line_of(run(written(tmp_path, journal(Q())), "--commitment", told), 1)
 
     assert line == f"the revealed seed '{SEED.hex()}' does not have the commitment {told!r}"
+
+
+@each_kind
+def test_the_same_seed_under_the_id_of_another_match_is_found_out(lines: Lines, tmp_path: Path) -> None:
+    first, *rest = lines(Q())
+
+    line = line_of(run(written(tmp_path, [{**first, "match": "4567"}, *rest])), 1)
+
+    assert line == f"the revealed seed '{SEED.hex()}' does not have the commitment '{commitment_to(SEED)}'"
 
 
 @each_kind

@@ -11,6 +11,7 @@ from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import Referee
 from fairplay.referee.referee import AnyMatch
 from fairplay.testing.hostile_observers import OBSERVERS, BadObserver, Nameless, Watcher
+from tests.alike import one_id
 
 FISH = Fish(rows=4, columns=4)
 SEED = bytes(range(32))
@@ -35,7 +36,8 @@ def late_cheat(view: Any) -> Any:
 
 
 def run(referee: Referee) -> AnyMatch:
-    return referee.run(FISH, [first, late_cheat, first], names=["ann", "bob", "cyd"], seed=SEED)
+    with one_id():
+        return referee.run(FISH, [first, late_cheat, first], names=["ann", "bob", "cyd"], seed=SEED)
 
 
 def undisturbed() -> tuple[AnyMatch, list[tuple[Event, AnyMatch]]]:

@@ -148,7 +148,7 @@ async def play_with(
     assert all(isinstance(answer, Answered) for answer in await asyncio.gather(*(remote.hello() for remote in table)))
     spaces = Namespaces(wild)
     assert spaces.survivors()
-    return await play_async(dealt(game, NAMES, bytes(32)), [*table, Beside()], seen), spaces
+    return await play_async(dealt(game, NAMES, bytes(32), match_id="zoo"), [*table, Beside()], seen), spaces
 
 
 def test_there_are_enough_beasts() -> None:
@@ -172,7 +172,8 @@ def test_a_beast_is_ejected_and_leaves_no_trace(beast: Beast, outside: Outside) 
     assert outside.reached() == []
     assert {Path(path).name for path in outside.files()} == {"bot.py", "honest.py", "match.jsonl", "player.py"}
 
-    same = asyncio.run(play_async(dealt(Toy(), NAMES, bytes(32)), [Beside(), Stand(seen.failure), Beside()], expected))
+    alike = dealt(Toy(), NAMES, bytes(32), match_id="zoo")
+    same = asyncio.run(play_async(alike, [Beside(), Stand(seen.failure), Beside()], expected))
     assert (match.state, match.result, seen.events) == (same.state, same.result, expected.events)
     assert [ejected.seat for ejected in match.result.ejected] == [BEAST]
 

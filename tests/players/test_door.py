@@ -19,6 +19,7 @@ from fairplay.core.chance import derive, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault, Result
 from fairplay.core.game import Game, Moment
+from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message, Tell
 from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
@@ -133,11 +134,16 @@ def house(game: AnyGame, seat: int, name: str) -> Any:
     return title(game.name).house[name].make("", derive(SEED, f"seat {seat}"))
 
 
+def the_match(game: AnyGame, players: tuple[str, ...]) -> Match[Any, Any, Any]:
+    """The same every time, with its id and so with its commitment."""
+    return dealt(game, players, SEED, match_id="m")
+
+
 def in_process(game: AnyGame, players: tuple[str, ...]) -> Played:
     """The match as it is without any distance."""
     facts: list[Event] = []
     table = [Local(house(game, seat, name), game) for seat, name in enumerate(players)]
-    match = play(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
+    match = play(the_match(game, players), table, inform=lambda event, match: facts.append(event))
     return Played(facts, match.result)
 
 
@@ -180,7 +186,7 @@ async def match_with(guest: Guest, game: AnyGame = FISH, *, watch: list[Any] | N
             return False
 
     table: list[AsyncChannel] = [Here(Local(house(game, 0, "greedy"), game)), guest.remote]
-    match = await play_async(dealt(game, ("greedy", "greedy"), SEED), table, Watch())
+    match = await play_async(the_match(game, ("greedy", "greedy")), table, Watch())
     return Played(facts, match.result)
 
 
@@ -245,7 +251,7 @@ def test_a_match_over_tcp_is_the_match_in_this_process(name: str) -> None:
         guests = [guest for (guest,) in await asyncio.gather(*(door.seat(game, limits=LIMITS) for door in doors))]
         facts: list[Event] = []
         table = [guest.remote for guest in guests]
-        match = await play_async(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
+        match = await play_async(the_match(game, players), table, inform=lambda event, match: facts.append(event))
         await asyncio.gather(*clients)
         return Played(facts, match.result), [guest.name for guest in guests]
 

@@ -33,14 +33,12 @@ from fairplay.players.websocket import (
     place_of,
 )
 from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
 from tests.players.test_door import (
     EXPECTED,
     FISH,
     GREEDY,
     LIMITS,
     PATIENCE,
-    SEED,
     SHORT,
     TABLES,
     AnyGame,
@@ -65,6 +63,7 @@ from tests.players.test_door import (
     sends_without_end,
     speaks_tls,
     stranger,
+    the_match,
 )
 
 Behaviour = Callable[["Surfer"], Awaitable[Any]]
@@ -205,7 +204,7 @@ def test_a_match_over_websocket_is_the_match_in_this_process(name: str) -> None:
         assert [guest.name for guest in guests] == list(players)
         facts: list[Event] = []
         table = [guest.remote for guest in guests]
-        match = await play_async(dealt(game, players, SEED), table, inform=lambda event, match: facts.append(event))
+        match = await play_async(the_match(game, players), table, inform=lambda event, match: facts.append(event))
         await asyncio.gather(*clients)
         return Played(facts, match.result)
 
