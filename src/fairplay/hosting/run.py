@@ -24,21 +24,23 @@ from fairplay.referee.local import Local
 
 def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
     """Play a match to its end, in this process. A fault of the host is in the outcome; raises only BadRequest."""
-    hosted = hosted_for(spec, observers)
+    hosted: Hosted | None = None
     try:
+        hosted = hosted_for(spec, observers)
         hosted.play()
     except HostFault as fault:
-        return hosted.outcome(str(fault))
+        return failed(spec, hosted, fault)
     return hosted.outcome()
 
 
 async def run_async(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
     """The same, awaited: any number of matches can be played in one event loop."""
-    hosted = hosted_for(spec, observers)
+    hosted: Hosted | None = None
     try:
+        hosted = hosted_for(spec, observers)
         await hosted.play_async()
     except HostFault as fault:
-        return hosted.outcome(str(fault))
+        return failed(spec, hosted, fault)
     return hosted.outcome()
 
 
@@ -119,6 +121,13 @@ class Hosted:
     def _end(self, match: AnyMatch) -> AnyMatch:
         self.match, self._ended, self._took = match, True, time.monotonic() - self._since
         return match
+
+
+def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:
+    """What comes of a match if the host fails; None: it did so before there was a match."""
+    if hosted is None:
+        return Outcome(id=spec.id, names=spec.labels, result=None, host_fault=str(fault))
+    return hosted.outcome(str(fault))
 
 
 def opened_observer(address: str) -> Observer:

@@ -51,6 +51,7 @@ class Sitting(NamedTuple):
 
 def sitting_for(spec: MatchSpec) -> Sitting:
     """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
+    spec.rules()  # makes sure that the id is one, before it is part of a path
     if spec.journal is not None and spec.id:
         path = Path(spec.journal) / f"{spec.id}.jsonl"
         if path.exists():
