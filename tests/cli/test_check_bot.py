@@ -327,6 +327,22 @@ def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned
     assert soon(lambda: not alive(str(tmp_path)))
 
 
+def test_who_starts_too_close_to_the_limit_is_warned_however_quick_its_turns_are(tmp_path: Path) -> None:
+    once = f"""
+from pathlib import Path
+import time
+if not Path({str(tmp_path / "started")!r}).exists():
+    Path({str(tmp_path / "started")!r}).touch()
+    time.sleep(2.2)
+"""
+
+    done = check("fish", program(tmp_path, once), "--limit", "30,start=4", "--sandbox", "none")
+
+    assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
+    assert re.search(r"^warn time: .*; the slowest of 3 starts 2\.\d\d s, \d\d % of 4 s$", done.out, re.MULTILINE)
+    assert "more than 50 % is too close" in done.out
+
+
 @pytest.mark.parametrize(
     ("method", "when", "shown"),
     [

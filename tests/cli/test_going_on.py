@@ -93,6 +93,27 @@ def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
     assert one.facts == two.facts
 
 
+def test_a_branch_is_not_gone_on_with_by_the_command_of_the_match_it_comes_from(tmp_path: Path) -> None:
+    path, whole = unfinished(tmp_path / "old", "--seed", "7", lines=12)
+    branched = ("resume", str(path), "--at", "5", "--journal", str(tmp_path / "games"), "--quiet")
+    assert fairplay(*branched).code == 0
+    (branch,) = (tmp_path / "games").glob("*.jsonl")
+    left = cut(branch, 9).read_bytes()
+    opening = read(branch).opening
+    assert (opening.names, opening.players, opening.seed) == (
+        whole.opening.names,
+        whole.opening.players,
+        whole.opening.seed,
+    )
+
+    done = fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path / "games"), "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    assert branch.read_bytes() == left
+    (new,) = set((tmp_path / "games").glob("*.jsonl")) - {branch}
+    assert read(new).opening.parent is None
+
+
 def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
     paths = {name: unfinished(tmp_path / name)[0] for name in ("old", "new")}
     for path in paths.values():

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from fairplay.core.chance import seed_from
+from fairplay.core.roles import HousePlayer
+from fairplay.games import title
+from fairplay.games.fish import strategies
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.alike import one_id, without_id
@@ -418,3 +421,21 @@ def read_terminal(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_of_house_players_with_one_name_each_has_luck_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: list[bytes] = []
+    lucky = title("fish").house["random"]
+
+    def noted(parameter: str, key: bytes) -> Any:
+        keys.append(key)
+        return lucky.make(parameter, key)
+
+    monkeypatch.setitem(strategies.HOUSE, "lucky", HousePlayer("any legal action, and notes its key", noted))
+
+    for seed in ("7", "7", "8"):
+        assert fairplay("play", "fish", *["lucky"] * 3, *SMALL, "--seed", seed, "--quiet").code == 0
+
+    one, again, other = keys[:3], keys[3:6], keys[6:]
+    assert one == again
+    assert len({*one, *other, seed_from("7"), seed_from("8")}) == 8

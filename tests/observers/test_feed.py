@@ -8,6 +8,7 @@ import pytest
 
 from fairplay import Ejected, Ended, Fault, Match, Moment, Referee, Result
 from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.games.tsuro import Tsuro
 from fairplay.observers.feed import Feed, as_plain
 
 GAME = Fish(rows=3, columns=3, fish=1)
@@ -144,3 +145,25 @@ def test_hostile_names_break_neither_lines_nor_terminals() -> None:
 
     assert [json.loads(line)["names"] for line in lines[:1]] == [[HOSTILE, "bob"]]
     assert not any(sign < " " for line in lines for sign in line.removesuffix("\n"))
+
+
+def test_the_feed_does_not_tell_the_tiles_that_a_caller_has_chosen() -> None:
+    chosen = tuple((7 * number + 3) % 35 for number in range(200))
+    game, lines = Tsuro(tiles=chosen), list[str]()
+    referee = Referee()
+    referee.subscribe(Feed(lines.append))
+
+    referee.run(game, [lambda view: next(iter(game.actions(view)))] * 3, seed=bytes(32))
+
+    started = json.loads(lines[0])
+    assert game.parameters()["tiles"] == list(chosen)
+    assert started["parameters"] == {"size": 10, "tiles": "given", "rules": "standard"}
+    assert str(list(chosen[:4])).strip("[]").replace(" ", "") not in lines[0]
+
+
+def test_the_clause_that_was_broken_is_told_at_once_and_with_the_result() -> None:
+    events = [json.loads(line) for line in fed([first, cheat, crash])]
+
+    told = [(event["name"], event["clause"]) for event in events if event["type"] == "ejected"]
+    assert told == [("bob", "3.2"), ("cyd", None)]
+    assert [(ejected["name"], ejected["clause"]) for ejected in events[-1]["ejected"]] == told

@@ -210,3 +210,40 @@ def test_a_gallery_is_fixed_when_it_is_made() -> None:
 
     assert one.heard == [(Started(("ann", "bob")), match)]
     assert two.heard == []
+
+
+class Alike(Doing):
+    """An observer that is equal to all others of its kind, and says so of everybody if it is asked the other way."""
+
+    __hash__ = None  # type: ignore[assignment]  # what lies about being equal is in no set
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
+def test_of_equal_observers_only_the_one_that_raised_is_dropped() -> None:
+    good, bad, last = Alike(-1, int), Alike(2, raising(ValueError())), Alike(-1, int)
+
+    match, before, after, reports = watched(good, bad, last)
+
+    assert match == UNDISTURBED
+    assert good.calls == last.calls == len(before.heard) == len(after.heard)
+    assert bad.calls == 3
+    assert len(reports) == 1
+
+
+def test_an_observer_that_says_it_is_like_nobody_is_dropped_all_the_same() -> None:
+    class Unlike(Doing):
+        def __ne__(self, other: object) -> bool:
+            return True  # of itself, too
+
+    bad = Unlike(2, raising(ValueError()))
+
+    _, before, after, reports = watched(bad)
+
+    assert bad.calls == 3
+    assert before.heard == after.heard
+    assert len(reports) == 1
