@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from itertools import count
@@ -16,10 +16,13 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import main
+from fairplay.players.sandbox import why_not_strict
 from tests.journal.journals import plain, sealed
+from tests.players.machine import CAN_BE_STRICT
 
 SCRIPT = Path(sys.executable).parent / "fairplay"
 SMALL = ("--set", "rows=4", "--set", "columns=4")
+BEST_SANDBOX = () if CAN_BE_STRICT else ("--sandbox", "none")  # without a warning
 NUMBERS = count(1)
 
 GOOD = """
@@ -46,7 +49,7 @@ def fairplay(*arguments: str) -> Done:
             main()
         except SystemExit as end:
             code = int(end.code or 0)
-    return Done(code, out.getvalue(), err.getvalue())
+    return Done(code, out.getvalue(), without_warning(err.getvalue()))
 
 
 def script(*arguments: str, environment: Mapping[str, str] | None = None, **options: Any) -> Done:
@@ -54,7 +57,16 @@ def script(*arguments: str, environment: Mapping[str, str] | None = None, **opti
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     env = {**os.environ, **(environment or {})}
     done = subprocess.run([SCRIPT, *arguments], text=True, env=env, check=False, **streams)
-    return Done(done.returncode, done.stdout or "", done.stderr or "")
+    return Done(done.returncode, done.stdout or "", without_warning(done.stderr or ""))
+
+
+def without_warning(err: str) -> str:
+    """What was said, but for what every command with programs says on a machine that cannot shut them in."""
+    if CAN_BE_STRICT:
+        return err
+    return err.replace(
+        f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n", ""
+    )
 
 
 def in_foreground() -> None:
@@ -65,6 +77,14 @@ def in_foreground() -> None:
 def in_background() -> None:
     """In a new process: ignore Ctrl-C, as those do whom a script starts with &."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def started(
+    command: Sequence[str | Path], *, start: Callable[[], None] = in_foreground, **options: Any
+) -> "subprocess.Popen[str]":
+    """A process of its own, which a person starts if nothing else is said."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=start, **options)
 
 
 INTERRUPTIONS = {  # how a process is started, and by which signal it is interrupted

@@ -3,11 +3,9 @@
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
-from subprocess import PIPE
 from unittest.mock import patch
 
 import pytest
@@ -16,7 +14,7 @@ from fairplay.cli.check_bot import check_bot
 from fairplay.cli.main import fairplay as verbs
 from fairplay.games import GAMES, title
 from fairplay.journal.appeal import clauses
-from tests.cli.command import GOOD, INTERRUPTIONS, Done, fairplay, in_process, refusal
+from tests.cli.command import GOOD, INTERRUPTIONS, Done, fairplay, in_process, refusal, started
 from tests.players.programs import PYTHON, alive, gained, holdings, nothing_left, soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -405,9 +403,7 @@ def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, ho
     pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     body = f"def choose(view): open({str(asked)!r}, 'w').close(); {pause}" if on_turn else pause
     arguments = ["check-bot", "fish", program(tmp_path, body), "--limit", "60", "--sandbox", sandbox]
-    command = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *arguments], stdout=PIPE, stderr=PIPE, text=True, preexec_fn=start
-    )
+    command = started([sys.executable, "-c", COMMAND, *arguments], start=start)
 
     while not (asked.exists() if on_turn else len(alive(str(tmp_path))) > 1):
         assert command.poll() is None

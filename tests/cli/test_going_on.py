@@ -15,6 +15,7 @@ import pytest
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import (
+    BEST_SANDBOX,
     INTERRUPTIONS,
     SCRIPT,
     SMALL,
@@ -24,6 +25,7 @@ from tests.cli.command import (
     journal,
     refusal,
     script,
+    started,
 )
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
@@ -196,13 +198,10 @@ def waiting(
     bot = directory / f"{player.split(':')[1]}.py"
     address = player if where == "in the process" else str(bot)
     command = ["play", "fish", "greedy", "random", address, *SMALL, "--seed", "7", "--journal", str(directory)]
-    with subprocess.Popen(
-        [SCRIPT, *command, "--events", "--limit", "100"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    with started(
+        [SCRIPT, *command, *BEST_SANDBOX, "--events", "--limit", "100"],
         env={**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=start,
+        start=start,
     ) as process:
         try:
             assert process.stdout is not None

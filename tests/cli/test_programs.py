@@ -21,6 +21,7 @@ from fairplay.journal.verify import verify
 from fairplay.players import sandbox
 from fairplay.players.limits import Limits, limits_from
 from tests.cli.command import (
+    BEST_SANDBOX,
     GOOD,
     INTERRUPTIONS,
     SCRIPT,
@@ -33,6 +34,7 @@ from tests.cli.command import (
     refusal,
     script,
     spoil,
+    started,
     without_scores,
 )
 from tests.players.machine import CAN_BE_STRICT, needs_strict
@@ -381,7 +383,7 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bot = written(tmp_path / "bot.py", GOOD)
-    why = "there is no strict sandbox here (files: bubblewrap: not installed)"
+    why = "there is no strict sandbox here (files: tried from inside, it does not hold)"
     monkeypatch.setattr(sandbox, "why_not_strict", lambda: why)
     command = ("play", "fish", "greedy", bot, *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
 
@@ -426,8 +428,8 @@ KILLED = (in_foreground, signal.SIGKILL)
 @contextmanager
 def hosting(*arguments: str, start: Callable[[], None] = in_foreground) -> Iterator["subprocess.Popen[str]"]:
     """A match that is being played by a process of its own."""
-    command, pipe = [str(SCRIPT), "play", "fish", *arguments, *SMALL], subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=start) as process:
+    command = [str(SCRIPT), "play", "fish", *BEST_SANDBOX, *arguments, *SMALL]
+    with started(command, start=start) as process:
         try:
             yield process
         finally:
