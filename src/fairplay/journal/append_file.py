@@ -207,6 +207,8 @@ class AppendFile:
 
     async def synced(self) -> None:
         """The same, awaited."""
+        import asyncio  # where all players are in this process, nobody needs it
+
         if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
             import asyncio
 
