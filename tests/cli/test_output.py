@@ -2,11 +2,18 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, TextIO
+from unittest.mock import patch
 
 import pytest
 
+from fairplay.cli.main import main
 from fairplay.games import GAMES, title
 from fairplay.render.text import breadth, stand_in
 from tests.cli.command import SCRIPT, SMALL, Done, fairplay, script
@@ -78,11 +85,36 @@ def arguments(verb: str, games: Path) -> list[str]:
     }[verb]
 
 
-def written(verb: str, games: Path, **environment: str) -> tuple[int, bytes, bytes]:
-    """What a verb writes, in bytes."""
-    env = {**os.environ, "PYTHONPATH": str(games), **environment}
-    done = subprocess.run([SCRIPT, *arguments(verb, games)], env=env, capture_output=True, check=False)
-    return done.returncode, done.stdout, done.stderr
+def said(verb: str, games: Path, output: TextIO) -> tuple[int, str]:
+    """The exit code of a verb that writes there, and its complaints."""
+    err, code = StringIO(), 0
+    (games / "安.svg").unlink(missing_ok=True)
+    with (
+        patch.object(sys, "argv", ["fairplay", *arguments(verb, games)]),
+        patch.object(sys, "path", [str(games), *sys.path]),
+        redirect_stdout(output),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return code, err.getvalue()
+
+
+def written(verb: str, games: Path, encoding: str) -> tuple[int, str, str]:
+    """The exit code of a verb, what it writes in some encoding, and its complaints."""
+    with TemporaryFile("w", encoding=encoding) as output:
+        code, err = said(verb, games, output)
+        output.flush()
+        os.lseek(output.fileno(), 0, os.SEEK_SET)
+        return code, os.read(output.fileno(), 2**20).decode(encoding), err
+
+
+def run(verb: str, games: Path, **options: Any) -> Done:
+    """The same in a process of its own."""
+    environment = {"PYTHONPATH": str(games), **options.pop("environment", {})}
+    return script(*arguments(verb, games), environment=environment, **options)
 
 
 def in_ascii(text: str) -> str:
@@ -95,13 +127,22 @@ def in_ascii(text: str) -> str:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @every_verb
 def test_what_the_encoding_cannot_hold_has_a_stand_in(verb: str, encoding: str, games: Path) -> None:
-    code, out, err = written(verb, games, PYTHONIOENCODING="utf-8")
-    bare_code, bare_out, bare_err = written(verb, games, PYTHONIOENCODING=encoding)
+    code, out, err = written(verb, games, "utf-8")
+    bare_code, bare_out, bare_err = written(verb, games, encoding)
 
-    assert (bare_code, len(bare_err.splitlines())) == (code, len(err.splitlines()))
-    said = without_times(bare_out.decode(encoding), verb)
-    assert said
-    assert in_ascii(said) == in_ascii(without_times(out.decode(), verb))
+    assert bare_out
+    assert (bare_code, bare_err) == (code, err)
+    assert in_ascii(without_times(bare_out, verb)) == in_ascii(without_times(out, verb))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+@pytest.mark.parametrize("verb", ["play q", "replay"])
+def test_so_it_is_with_the_encoding_that_python_was_told(verb: str, encoding: str, games: Path) -> None:
+    done = run(verb, games, environment={"PYTHONIOENCODING": encoding}, encoding=encoding)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out == written(verb, games, encoding)[1]
+    assert any(line.startswith("1. ") for line in done.out.splitlines())
 
 
 def without_times(text: str, verb: str) -> str:
@@ -110,10 +151,10 @@ def without_times(text: str, verb: str) -> str:
 
 @pytest.mark.parametrize("environment", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
 def test_without_a_language_everything_is_said_too(environment: Mapping[str, str], games: Path) -> None:
-    code, out, err = written("replay", games, LC_ALL="C", PYTHONIOENCODING="", **environment)
+    done = run("replay", games, environment={"LC_ALL": "C", "PYTHONIOENCODING": "", **environment})
 
-    assert (code, err) == (0, b"")
-    assert any(line.startswith(b"1. ") for line in out.splitlines())
+    assert (done.code, done.err) == (0, "")
+    assert any(line.startswith("1. ") for line in done.out.splitlines())
 
 
 def test_a_file_whose_name_is_no_text_is_named_as_well_as_it_can_be(games: Path, tmp_path: Path) -> None:
@@ -164,11 +205,22 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(
 # Colours
 
 
+COLOURED = ["play q", "replay", "why", "check-bot", "library list"]
+WISHES: list[tuple[dict[str, str], bool]] = [
+    ({"NO_COLOR": ""}, True),
+    ({"NO_COLOR": "1"}, False),
+    ({"TERM": "dumb"}, False),
+]
+
+
 @pytest.mark.parametrize(
-    ("environment", "coloured"),
-    [({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+    ("verb", "environment", "coloured"),
+    [
+        *((verb, *wish) for verb in COLOURED for wish in WISHES[:2]),
+        ("replay", *WISHES[2]),
+        ("library list", *WISHES[2]),
+    ],
 )
-@pytest.mark.parametrize("verb", ["play q", "replay", "why", "check-bot", "library list"])
 def test_a_terminal_gets_colours_unless_somebody_does_not_want_any(
     verb: str, environment: dict[str, str], coloured: bool, games: Path
 ) -> None:
@@ -197,23 +249,34 @@ def read_terminal(terminal: int) -> bytes:
 # Readers who leave, and places that are full
 
 
-@every_verb
-def test_a_reader_who_leaves_changes_nothing(verb: str, games: Path) -> None:
-    code, out, err = written(verb, games)
+def nobody_reads() -> int:
+    """The end of a pipe at whose other end nobody is."""
     gone, end = os.pipe()
     os.close(gone)
+    return end
 
-    env = {**os.environ, "PYTHONPATH": str(games)}
-    done = subprocess.run([SCRIPT, *arguments(verb, games)], stdout=end, stderr=subprocess.PIPE, env=env, check=False)
+
+@every_verb
+def test_a_reader_who_leaves_changes_nothing(verb: str, games: Path) -> None:
+    code, out, err = written(verb, games, "utf-8")
+
+    with os.fdopen(nobody_reads(), "w", encoding="utf-8") as output:
+        assert out
+        assert said(verb, games, output) == (code, err)
+
+
+@pytest.mark.parametrize("verb", ["play q", "replay", "check-bot"])
+def test_so_it_is_in_a_process_of_its_own(verb: str, games: Path) -> None:
+    end = nobody_reads()
+
+    done = run(verb, games, stdout=end)
     os.close(end)
 
-    assert out
-    assert (done.returncode, done.stderr) == (code, err)
+    assert (done.code, done.err) == (1 if verb == "check-bot" else 0, "")
 
 
 def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
-    gone, end = os.pipe()
-    os.close(gone)
+    end = nobody_reads()
 
     done = script("play", "fish", "greedy", "random", *SMALL, "--journal", str(tmp_path), stdout=end)
     os.close(end)
@@ -224,8 +287,7 @@ def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
 
 
 def test_nor_does_one_who_does_not_hear_complaints() -> None:
-    gone, end = os.pipe()
-    os.close(gone)
+    end = nobody_reads()
 
     with Path("/dev/full").open("w") as full:
         assert script("play", "chess", "a", "b", stderr=full).code == 2
@@ -235,13 +297,17 @@ def test_nor_does_one_who_does_not_hear_complaints() -> None:
 
 @every_verb
 def test_a_full_disk_is_a_fault_of_the_host(verb: str, games: Path) -> None:
-    env = {"PYTHONPATH": str(games)}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        code, err = said(verb, games, full)
 
+    assert code == 3
+    assert err.splitlines()[-1] == "fairplay: the output cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize("verb", ["play q", "play in JSON", "replay"])
+def test_so_it_is_for_the_whole_process(verb: str, games: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        done = script(*arguments(verb, games), stdout=full, environment=env)
-
-    assert done.code == 3
-    assert done.err.splitlines()[-1] == "fairplay: the output cannot be written: No space left on device"
+        assert run(verb, games, stdout=full).code == 3
 
 
 def test_with_a_closed_output_a_match_is_played_for_nobody() -> None:

@@ -75,9 +75,7 @@ def main() -> None:
 def run() -> None:
     """Run the command, and say in one line what is wrong."""
     try:
-        code = fairplay(prog_name="fairplay", standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(code)
+        sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
     except click.ClickException as error:

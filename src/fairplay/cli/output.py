@@ -83,7 +83,7 @@ def plain_output() -> Iterator[None]:
     finally:
         try:
             sys.stdout.flush()
-        except OSError:  # which was said before, or is not the worst that happened
+        except OSError:  # which was said before: whatever is said is flushed
             silence(sys.stdout)
         sys.stdout, sys.stderr = before
 
