@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from fairplay.core.errors import BadRequest, HostFault
+from fairplay.journal.files import NotAFile, refuse_others
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -302,7 +303,10 @@ def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
     Whoever wrote it may have come to a sudden end, so nobody knows what of it is durable; from here on all of it is.
     """
     try:
+        refuse_others(Path(path).stat())
         file = disk.open(path)
+    except NotAFile as error:
+        raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
         raise BadRequest(f"{path} cannot be opened: {error.strerror}") from None
     except ValueError as error:  # no file can be called like that

@@ -15,6 +15,10 @@ KINDS = {
 }
 
 
+class NotAFile(OSError):
+    """What is there is no file that could be a journal."""
+
+
 def content(path: Path | str) -> bytes:
     """What is in the file of a journal when it is opened; what is appended meanwhile is left out.
 
@@ -37,10 +41,10 @@ def opened(path: Path | str) -> BinaryIO:
 
 
 def refuse_others(status: os.stat_result) -> None:
-    """Raise OSError unless this is a file, and not too large to be a journal."""
+    """Raise NotAFile unless this is a file, and not too large to be a journal."""
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, KINDS.get(stat.S_IFMT(status.st_mode), "it is no file"))
+        raise NotAFile(errno.EINVAL, KINDS.get(stat.S_IFMT(status.st_mode), "it is no file"))
     if status.st_size > LARGEST:
-        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MB")
+        raise NotAFile(errno.EFBIG, f"it is larger than {LARGEST >> 20} MB")
