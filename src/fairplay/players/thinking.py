@@ -1,0 +1,199 @@
+"""Let house players think in other processes, so that an event loop goes on meanwhile.
+
+A house player is a pure function of its key and the view, so it does not matter who works it out. There is one pool for
+this process: as many threads as there are cores, made when there is something to do, each with a process of its own
+that it starts, asks and, should it break, starts anew. Views and answers go through its pipes as pickles.
+
+The processes are programs of their own, not forks: this process has threads, and may be somebody's script. They end
+when their stdin does, which is when we end, however that happens.
+"""
+
+import asyncio
+import atexit
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from queue import SimpleQueue
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Ejected
+from fairplay.core.messages import Answer, Answered, Message, TakeTurn
+from fairplay.games import title
+from fairplay.players.address import open_player
+from fairplay.players.process import fate
+from fairplay.referee.local import Local, no_clock
+
+COMMAND = (sys.executable, "-P", "-m", "fairplay.players.thinking")
+KILL_WAIT = 1.0  # seconds for a killed process to be gone
+MOST_KEPT = 256  # players that a process remembers
+NICE = 5  # steps by which a thinking process stands back for the one that answers everybody
+
+
+class Thinker:
+    """A channel to a house player that thinks in another process."""
+
+    def __init__(self, game: str, address: str, key: bytes, clock: Callable[[], float] = no_clock) -> None:
+        self._who = (game, address, key)
+        self._clock = clock
+
+    async def ask(self, message: Message) -> Answer:
+        """Have its turn worked out; whatever else it is told, it has nothing to say to that."""
+        if not isinstance(message, TakeTurn):
+            return Answered(None)
+        since = self._clock()
+        answer: Answer = await POOL.ask(pickle.dumps((*self._who, message.view)))
+        return msgspec.structs.replace(answer, took=self._clock() - since)
+
+    async def close(self, ejected: Ejected | None) -> None:
+        """Nothing has to be cut."""
+
+
+class Job:
+    """A question on its way to somebody who works it out, and where the answer has to go."""
+
+    def __init__(self, question: bytes) -> None:
+        self.question = question
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+
+    def deliver(self, answer: Any) -> None:
+        """Bring the answer, from another thread; nobody may be there any more."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._put, answer)
+
+    def _put(self, answer: Any) -> None:
+        if self.answer.done():
+            return
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
+
+
+class Pool:
+    """Processes that think; `close` ends them all, and whoever asks again starts new ones."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.begin()
+
+    def begin(self) -> None:
+        """Be as if nobody had asked yet; so a fork of this process leaves alone what is not its own."""
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._open = 0  # questions that were not answered yet
+        self._threads: list[threading.Thread] = []
+        self.processes: set[subprocess.Popen[bytes]] = set()
+
+    async def ask(self, question: bytes) -> Any:
+        """What comes back for a question. HostFault: whoever had it has died."""
+        job = Job(question)
+        with self._lock:
+            self._open += 1
+            if len(self._threads) < min(self._open, self._most):
+                self._threads.append(threading.Thread(target=self._work, name="thinking", daemon=True))
+                self._threads[-1].start()
+        self._jobs.put(job)
+        return await job.answer
+
+    def close(self) -> None:
+        """End all processes, whatever they are at."""
+        with self._lock:
+            threads, self._threads = self._threads, []
+        for _ in threads:
+            self._jobs.put(None)
+        for process in tuple(self.processes):
+            process.kill()
+        for thread in threads:
+            thread.join(KILL_WAIT)
+
+    def _work(self) -> None:
+        """Hand on questions to a process, one after the other."""
+        process: subprocess.Popen[bytes] | None = None
+        while job := self._jobs.get():
+            if not job.answer.cancelled():
+                try:
+                    process = process or self._start()
+                    job.deliver(answered(process, job.question))
+                except (OSError, EOFError, pickle.UnpicklingError) as error:
+                    became = f"cannot be started: {error}" if process is None else fate(self._end(process))
+                    job.deliver(HostFault(f"a process in which house players think {became}"))
+                    process = None
+            with self._lock:
+                self._open -= 1
+        if process is not None:
+            self._end(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C is for us
+        )
+        self.processes.add(process)
+        return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> int:
+        process.kill()
+        with process:  # closes its pipes, and waits
+            self.processes.discard(process)
+        return process.returncode
+
+
+def answered(process: subprocess.Popen[bytes], question: bytes) -> Any:
+    """Put a question to a process, and wait for what it says."""
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(question)
+    process.stdin.flush()
+    return pickle.load(process.stdout)
+
+
+POOL = Pool(len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
+atexit.register(POOL.close)
+os.register_at_fork(after_in_child=POOL.begin)
+
+
+# What such a process does.
+
+
+def work() -> None:
+    """Answer questions on stdin until it ends, which is when whoever asks has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICE)
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a player prints is no answer
+    questions: SimpleQueue[tuple[str, str, bytes, Any]] = SimpleQueue()
+    threading.Thread(target=listen, args=(questions,), daemon=True).start()
+    while True:
+        game, address, key, view = questions.get()
+        pickle.dump(house_player(game, address, key).ask(TakeTurn(view)), replies)
+        replies.flush()
+
+
+def listen(questions: "SimpleQueue[tuple[str, str, bytes, Any]]") -> None:
+    """Take in questions also while somebody thinks, so as to hear when there will be no more."""
+    with suppress(EOFError, OSError):
+        while True:
+            questions.put(pickle.load(sys.stdin.buffer))
+    os._exit(0)
+
+
+@lru_cache(MOST_KEPT)
+def house_player(game: str, address: str, key: bytes) -> Local:
+    """A house player as it would sit in this process."""
+    shelf = title(game)
+    return Local(open_player(address, shelf, key), shelf.rules())
+
+
+if __name__ == "__main__":
+    work()
