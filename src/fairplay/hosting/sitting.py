@@ -24,7 +24,7 @@ from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
-from fairplay.players.location import Location, Near, far
+from fairplay.players.location import Location, far, near
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
 
@@ -143,11 +143,16 @@ def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]
     """Where the players are of those seats that were not ejected."""
     seed = match.seed or secrets.token_bytes(SEED_BYTES)
     return {
-        seat: far(addresses[seat]) or Near(open_here(match.game.name, addresses[seat], seat, seed))
+        seat: far(addresses[seat]) or near(addresses[seat], match.game.name, seat_key(seed, seat))
         for seat in sorted(match.seated)
     }
 
 
 def open_here(game: str, address: str, seat: Seat, seed: bytes) -> AnyPlayer:
     """A player in this process."""
-    return open_player(address, title(game), derive(seed, f"seat {seat}"))
+    return open_player(address, title(game), seat_key(seed, seat))
+
+
+def seat_key(seed: bytes, seat: Seat) -> bytes:
+    """What a house player at this seat draws its lots from."""
+    return derive(seed, f"seat {seat}")

@@ -12,10 +12,11 @@ from fairplay.core.roles import AsyncChannel
 from fairplay.players.address import AnyPlayer
 from fairplay.players.door import Door, listen_tcp
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, Invitation, Location, Near
+from fairplay.players.location import Command, House, Invitation, Location, Near
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Level, Sandbox, wrap
+from fairplay.players.thinking import Thinker
 from fairplay.players.wire import LONGEST_NAME
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
@@ -117,6 +118,8 @@ class Table:
                 for seat, location in self._locations.items():
                     if isinstance(location, Command):
                         together.create_task(start(seat, location))
+                    elif isinstance(location, House):
+                        channels[seat] = Thinker(location.game, location.address, location.key, clock)
                     elif isinstance(location, Near):
                         channels[seat] = Here(Local(location.player, game, clock))
                 for invitation in self.doors:

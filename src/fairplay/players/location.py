@@ -7,13 +7,22 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.address import AnyPlayer
+from fairplay.games import title
+from fairplay.players.address import AnyPlayer, open_player
 
 
 class Near(msgspec.Struct, frozen=True):
     """A player in this process."""
 
     player: AnyPlayer
+
+
+class House(Near, frozen=True):
+    """A player that comes with a game; where others have to be waited for, it thinks in another process."""
+
+    game: str
+    address: str
+    key: bytes
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -46,6 +55,12 @@ def far(address: str) -> Command | Invitation | None:
             raise BadRequest(f"there is no Python file {address}")
         return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
     return Command((address,)) if "/" in address else None
+
+
+def near(address: str, game: str, key: bytes) -> Near:
+    """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
+    player = open_player(address, title(game), key)
+    return Near(player) if address.startswith("py:") else House(player, game, address, key)
 
 
 def words_in(text: str) -> tuple[str, ...]:

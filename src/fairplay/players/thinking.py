@@ -27,10 +27,11 @@ import msgspec
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Ejected
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
+from fairplay.core.roles import UNRECORDED
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.process import fate
-from fairplay.referee.local import Local, no_clock
+from fairplay.referee.local import Local
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.players.thinking")
 KILL_WAIT = 1.0  # seconds for a killed process to be gone
@@ -41,7 +42,7 @@ NICE = 5  # steps by which a thinking process stands back for the one that answe
 class Thinker:
     """A channel to a house player that thinks in another process."""
 
-    def __init__(self, game: str, address: str, key: bytes, clock: Callable[[], float] = no_clock) -> None:
+    def __init__(self, game: str, address: str, key: bytes, clock: Callable[[], float] = UNRECORDED.clock) -> None:
         self._who = (game, address, key)
         self._clock = clock
 

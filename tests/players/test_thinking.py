@@ -1,0 +1,286 @@
+"""Let house players think elsewhere: the same answers, a loop that goes on, and no process that stays."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.chance import derive
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
+from fairplay.games import GAMES, title
+from fairplay.games.fish import Fish
+from fairplay.players import thinking
+from fairplay.players.address import open_player
+from fairplay.players.table import House, Location, Near, Table, near
+from fairplay.players.thinking import POOL, Thinker
+from fairplay.referee.host import Referee, dealt
+from fairplay.referee.local import Local
+from tests.players.programs import holdings, soon
+
+KEY = bytes(range(32))
+HOUSE = [(game, player) for game in GAMES for player in title(game).house]
+FISH = Fish(rows=7, columns=7)
+SLOW = "lookahead:6"  # which thinks for minutes about the view below
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    before = holdings()
+    yield
+    POOL.close()
+    assert soon(lambda: holdings() == before), (before, holdings())
+
+
+def views(game: str, count: int) -> list[Any]:
+    """What whoever is on turn sees in the course of a match."""
+    rules = title(game).rules()
+    state = rules.deal(rules.seats[0], KEY)
+    found: list[Any] = []
+    while (seat := rules.turn(state)) is not None and len(found) < count:
+        found.append(rules.view(state, seat))
+        state = rules.apply(state, next(rules.actions(found[-1])))
+    return found
+
+
+def moving() -> Any:
+    """A view of Fish with a lot to think about."""
+    state = FISH.deal(2, KEY)
+    while True:
+        view = FISH.view(state, FISH.turn(state))
+        action = next(FISH.actions(view))
+        if type(action).__name__ == "Move":
+            return view
+        state = FISH.apply(state, action)
+
+
+def told(thinker: Thinker, *messages: Any) -> list[Answer]:
+    async def ask() -> list[Answer]:
+        return [await thinker.ask(message) for message in messages]
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(("game", "player"), HOUSE)
+def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
+    here = Local(open_player(player, title(game), KEY), title(game).rules())
+    questions = [TakeTurn(view) for view in views(game, 12)]
+
+    answers = told(Thinker(game, player, KEY), *questions)
+
+    assert answers == [here.ask(question) for question in questions]
+    assert all(isinstance(answer, Answered) for answer in answers)
+
+
+def test_what_is_no_turn_is_acknowledged() -> None:
+    (view,) = views("fish", 1)
+
+    assert told(Thinker("fish", "greedy", KEY), Start(0, ("a", "b"), view)) == [Answered(None)]
+    assert POOL.processes == set()
+
+
+def test_a_crash_is_told_as_that_of_a_player_in_this_process() -> None:
+    here = Local(open_player("greedy", title("fish"), KEY), title("fish").rules())
+    foreign = TakeTurn(views("q", 1)[0])
+
+    (answer,) = told(Thinker("fish", "greedy", KEY), foreign)
+
+    assert isinstance(answer, Failed) and answer.fault is Fault.CRASHED
+    assert answer == here.ask(foreign)
+
+
+def test_its_time_is_measured_by_the_clock_of_the_record() -> None:
+    ticks = iter([10.0, 12.5])
+
+    (answer,) = told(Thinker("fish", "greedy", KEY, lambda: next(ticks)), TakeTurn(views("fish", 1)[0]))
+
+    assert answer.took == 2.5
+
+
+def test_there_are_no_more_processes_than_cores() -> None:
+    question = TakeTurn(views("fish", 1)[0])
+
+    async def ask() -> None:
+        await asyncio.gather(*(Thinker("fish", "greedy", bytes([n] * 32)).ask(question) for n in range(40)))
+
+    asyncio.run(ask())
+
+    assert 1 <= len(POOL.processes) <= len(os.sched_getaffinity(0))
+
+
+async def until_it_thinks() -> None:
+    """Come back when a process is really at it."""
+    while not any(computing(process.pid) > 0.3 for process in tuple(POOL.processes)):
+        await asyncio.sleep(0.01)
+
+
+def computing(pid: int) -> float:
+    """Seconds that a process has computed."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place() -> None:
+    async def ask() -> Answer:
+        asking = asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving())))
+        await until_it_thinks()
+        for process in tuple(POOL.processes):
+            process.kill()
+        with pytest.raises(HostFault, match="a process in which house players think was killed by signal 9"):
+            await asking
+        return await Thinker("fish", "greedy", KEY).ask(TakeTurn(moving()))
+
+    assert isinstance(asyncio.run(ask()), Answered)
+
+
+def test_nobody_is_ejected_when_a_process_is_killed() -> None:
+    async def play() -> None:
+        match = dealt(FISH, ["ann", "bob"], KEY)
+        places: dict[int, Location] = {seat: near(SLOW, title("fish"), KEY) for seat in range(2)}
+        with Table(places) as table:
+            playing = asyncio.create_task(table.play_async(Referee(), match))
+            await until_it_thinks()
+            for process in tuple(POOL.processes):
+                process.kill()
+            await playing
+
+    with pytest.raises(HostFault):
+        asyncio.run(play())
+
+
+def test_a_process_that_cannot_be_started_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thinking, "COMMAND", ("/no/such/program",))
+
+    with pytest.raises(HostFault, match="cannot be started"):
+        told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))
+
+
+def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
+    async def ask() -> list[Answer]:
+        slow = [asyncio.create_task(Thinker("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)]
+        await asyncio.sleep(0.05)
+        for one in slow:
+            one.cancel()
+        await asyncio.wait(slow)
+        assert all(one.cancelled() for one in slow)
+        return [await Thinker("fish", "greedy", KEY).ask(TakeTurn(moving()))]
+
+    assert isinstance(asyncio.run(ask())[0], Answered)
+
+
+def test_a_loop_goes_on_while_they_think() -> None:
+    gaps: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            since = time.monotonic()
+            await asyncio.sleep(0.001)
+            gaps.append(time.monotonic() - since)
+
+    async def think(here: bool) -> float:
+        gaps.clear()
+        ticking = asyncio.create_task(tick())
+        places: dict[int, Location] = {}
+        for seat in range(2):
+            home = near("lookahead:3", title("fish"), derive(KEY, f"seat {seat}"))
+            assert isinstance(home, House)
+            places[seat] = Near(home.player) if here else home
+        with Table(places) as table:
+            finals = await asyncio.gather(
+                *(table.play_async(Referee(), dealt(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
+            )
+        ticking.cancel()
+        results.append([final.result for final in finals])
+        return max(gaps)
+
+    results: list[Any] = []
+    elsewhere = asyncio.run(think(here=False))
+    here = asyncio.run(think(here=True))
+
+    assert results[0] == results[1]
+    assert elsewhere < here / 3
+
+
+def test_ctrl_c_is_not_for_them() -> None:
+    thinker, question = Thinker("fish", "greedy", KEY), TakeTurn(moving())
+    told(thinker, question)
+    before = set(POOL.processes)
+
+    for process in before:
+        assert os.getpgid(process.pid) != os.getpgid(0)
+        process.send_signal(signal.SIGINT)
+    (answer,) = told(thinker, question)
+
+    assert isinstance(answer, Answered)
+    assert before == POOL.processes
+
+
+HOST = """
+import asyncio, sys, os
+from tests.players.test_thinking import *
+mode = sys.argv[1]
+
+async def main():
+    asking = asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving())))
+    await until_it_thinks()
+    print(*(process.pid for process in POOL.processes), flush=True)
+    if mode == "kill":
+        os.kill(os.getpid(), 9)
+    if mode == "fork":
+        if (child := os.fork()) == 0:
+            os._exit(not isinstance(told_in_a_thread(), Answered))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+def told_in_a_thread():
+    import threading
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))))
+    thread.start()
+    thread.join()
+    POOL.close()
+    return found[0]
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("mode", ["kill", "exit", "fork"])
+def test_when_the_host_ends_they_end_too_also_in_the_middle_of_a_thought(mode: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", HOST, mode],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+    )
+
+    pids, *rest = done.stdout.splitlines()
+    assert done.returncode == (-9 if mode == "kill" else 0), done.stderr
+    assert rest == (["0"] if mode == "fork" else [])
+    assert done.stderr == ""
+    assert len(pids.split()) == 1
+    assert soon(lambda: not is_alive(pids))
+
+
+def is_alive(pid: str) -> bool:
+    """Is there such a process, and not only what its parent has not looked at yet?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_players_that_a_module_brings_stay_in_this_process() -> None:
+    assert type(near("py:tests.players.programs:first_card", title("fish"), KEY)) is Near
