@@ -2,6 +2,9 @@
 
 `waiting`: every match waits for a player that does not answer. The lines are in memory, so that what is measured is
 ours alone: the conversations, the channels, and the meter of lag.
+
+`journalled`: every match is played to its end and recorded on a real disk, with the usual durability, and every journal
+is verified. The share of a core is that of playing them as fast as they go.
 """
 
 import argparse
@@ -10,13 +13,17 @@ import gc
 import json
 import os
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from fairplay import Journal
 from fairplay.games.fish import Fish
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
 from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.remote import Remote
@@ -24,6 +31,7 @@ from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 
 MATCHES = 1000
+JOURNALLED = 500
 SECONDS = 10.0
 SEATS = 2
 GAME = Fish(rows=5, columns=5)
@@ -86,6 +94,41 @@ async def waiting(matches: int, seconds: float) -> Figure:
     return figure
 
 
+class Prompt(InMemory):
+    """A line to a player that takes the first action there is."""
+
+    async def receive(self) -> bytes:
+        """Say something to the last question, after a turn of the loop, as lines to others do."""
+        await asyncio.sleep(0)
+        asked = self._asked
+        assert not isinstance(asked, wire.Goodbye)
+        answer = next(GAME.actions(GAME.unpack(asked.view))) if isinstance(asked, wire.TakeTurn) else None
+        return wire.encode({"nonce": asked.nonce, "answer": answer})
+
+
+async def journalled(matches: int, seconds: float) -> Figure:
+    """Recorded matches, JOURNALLED of them at most, which are played and not watched for so many seconds."""
+    matches = min(matches, JOURNALLED)
+    before, since, computed = memory(), time.perf_counter(), time.process_time()
+    threads = [0]
+
+    async def one(journal: Journal, number: int) -> None:
+        match = dealt(GAME, ["ann", "bob"], number.to_bytes(32, "big"))
+        with journal.begin(match) as record:
+            await play_async(match, [Remote(Prompt(), GAME) for _ in match.names], record)
+        threads.append(threading.active_count())
+
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Journal(folder)
+        await asyncio.gather(*(one(journal, number) for number in range(matches)))
+        core = (time.process_time() - computed) / (time.perf_counter() - since)
+        used = memory() - before
+        for path in Path(folder).iterdir():
+            verify(read(path))
+        assert len(list(Path(folder).iterdir())) == matches
+    return Figure(matches, matches * SEATS, core, used / 1024 / matches, max(threads))
+
+
 async def watched(matches: int, seconds: float, before: int) -> Figure:
     """What everything on this loop costs from now on, for so long; the memory of before is not counted."""
     since, computed = time.perf_counter(), time.process_time()
@@ -100,7 +143,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-PARTS: dict[str, Part] = {"waiting": waiting}
+PARTS: dict[str, Part] = {"waiting": waiting, "journalled": journalled}
 
 
 async def measured(part: Part, matches: int, seconds: float) -> Figure:

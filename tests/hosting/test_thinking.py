@@ -18,12 +18,14 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
 from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
+from fairplay.hosting.table import Table
 from fairplay.players import thinking
 from fairplay.players.address import open_player
-from fairplay.players.table import House, Location, Near, Table, near
+from fairplay.players.location import House, Location, Near, near
 from fairplay.players.thinking import POOL, Thinker
-from fairplay.referee.host import Referee, dealt
+from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
+from tests.hosting.soak import played_at
 from tests.players.programs import holdings, soon
 
 KEY = bytes(range(32))
@@ -147,9 +149,9 @@ def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place()
 def test_nobody_is_ejected_when_a_process_is_killed() -> None:
     async def play() -> None:
         match = dealt(FISH, ["ann", "bob"], KEY)
-        places: dict[int, Location] = {seat: near(SLOW, title("fish"), KEY) for seat in range(2)}
+        places: dict[int, Location] = {seat: near(SLOW, "fish", KEY) for seat in range(2)}
         with Table(places) as table:
-            playing = asyncio.create_task(table.play_async(Referee(), match))
+            playing = asyncio.create_task(played_at(table, match))
             await until_it_thinks()
             for process in tuple(POOL.processes):
                 process.kill()
@@ -193,12 +195,12 @@ def test_a_loop_goes_on_while_they_think() -> None:
         ticking = asyncio.create_task(tick())
         places: dict[int, Location] = {}
         for seat in range(2):
-            home = near("lookahead:3", title("fish"), derive(KEY, f"seat {seat}"))
+            home = near("lookahead:3", "fish", derive(KEY, f"seat {seat}"))
             assert isinstance(home, House)
             places[seat] = Near(home.player) if here else home
         with Table(places) as table:
             finals = await asyncio.gather(
-                *(table.play_async(Referee(), dealt(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
+                *(played_at(table, dealt(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
             )
         ticking.cancel()
         results.append([final.result for final in finals])
@@ -228,7 +230,7 @@ def test_ctrl_c_is_not_for_them() -> None:
 
 HOST = """
 import asyncio, sys, os
-from tests.players.test_thinking import *
+from tests.hosting.test_thinking import *
 mode = sys.argv[1]
 
 async def main():
@@ -283,4 +285,4 @@ def is_alive(pid: str) -> bool:
 
 
 def test_players_that_a_module_brings_stay_in_this_process() -> None:
-    assert type(near("py:tests.players.programs:first_card", title("fish"), KEY)) is Near
+    assert type(near("py:tests.players.programs:first_card", "fish", KEY)) is Near
