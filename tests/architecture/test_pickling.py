@@ -25,6 +25,7 @@ from fairplay.testing.laws import Trial
 from fairplay.testing.playouts import Position, Sampling, playout
 from tests.architecture.made import NoExample, example_of
 from tests.journal.libraries import FISH, cut, play, simple
+from tests.some import some
 
 STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
     Guest: "it holds a connection",
@@ -106,7 +107,7 @@ each_game = pytest.mark.parametrize("game", GAMES)
 
 @each_game
 def test_every_position_comes_back_with_the_same_answers_to_every_question(game: str) -> None:
-    for position in positions(game):
+    for position in some(positions(game)):
         match = again(position.match)
 
         assert match == position.match
@@ -119,7 +120,7 @@ def test_every_position_comes_back_with_the_same_answers_to_every_question(game:
 
 def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
     for game, most in (("fish", 400), ("tsuro", 1200)):
-        for position in positions(game):
+        for position in some(positions(game)):
             shown = position.match.view(0)
             board = getattr(shown, "state", None) or shown.table
             came = again(shown)
@@ -129,7 +130,7 @@ def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
 
 
 def test_a_map_comes_back_with_its_frontier() -> None:
-    for position in positions("q"):
+    for position in some(positions("q")):
         sent = position.match.state.map
         came = again(sent)
 

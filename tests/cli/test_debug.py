@@ -16,6 +16,7 @@ from tests.cli.command import BROKEN, GOOD, complaint, fairplay, in_process, jou
 from tests.cli.test_play import NO_PLAYERS
 from tests.journal.journals import GAME, crash, first
 from tests.journals_at import newest
+from tests.some import some
 
 TABLES = {
     "fish": ("random", "greedy", "lookahead:1", "random"),
@@ -136,7 +137,7 @@ def test_each_turn_is_shown_as_the_seat_saw_it(game: str, tmp_path: Path) -> Non
     path = recorded_match(tmp_path, game, *TABLES[game])
     recorded = read(path)
 
-    for one in transcript(recorded, 1):
+    for one in some(transcript(recorded, 1)):
         if isinstance(one.message, TakeTurn):
             done = fairplay("debug", str(path), "--seat", "1", "--turn", str(one.turn), TABLES[game][1])
 

@@ -26,6 +26,7 @@ from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script
 from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
 from tests.journal.test_appeal import kicked
 from tests.journals_at import newest
+from tests.some import some
 from tests.testing.test_hostile import SEATINGS
 
 CHEATS = """
@@ -221,7 +222,7 @@ def test_a_seat_that_nobody_has_is_refused(seat: str, tmp_path: Path) -> None:
 
 def test_the_commands_show_it_again(tmp_path: Path) -> None:
     sources = {"cheats": CHEATS, "shy": SHY, "sulks": SULKS, "crashes": CRASHES}
-    for name, source in sources.items():
+    for name, source in some(sources.items()):
         mine = bot(tmp_path, f"{name} it's me.py", source)
         path = journal(tmp_path, "ann=greedy", f"bob={mine}", "cyd=random")
 

@@ -12,6 +12,7 @@ from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.remote import MOST_STALE
 from tests.examples.transcript import PAGE, rewritten
+from tests.some import some
 from tools.schema import definitions
 
 TEXT = PAGE.read_text()
@@ -23,7 +24,7 @@ def test_the_transcript_is_what_a_bot_and_the_referee_say() -> None:
 
 
 def test_every_message_is_described_with_all_its_fields() -> None:
-    for kind in get_args(wire.WireMessage):
+    for kind in some(get_args(wire.WireMessage)):
         fields = {field.name for field in msgspec.structs.fields(kind)} - {"match", "turn", "nonce", "limit"}
         (row,) = re.findall(rf"^\| `{kind.__struct_config__.tag}` .*$", TEXT, re.MULTILINE)
 

@@ -12,6 +12,7 @@ from fairplay.journal.reenact import Unfinished
 from fairplay.journal.replay import read
 from fairplay.journal.verify import read_lawful, verify
 from tests.journal.journals import TABLES, first, plain, record, sealed
+from tests.some import some
 
 JUNK = {
     "nothing": b"",
@@ -59,8 +60,8 @@ def test_a_chain_made_anew_without_any_change_passes(path: Path) -> None:
 def test_a_changed_byte_is_found_in_its_line_wherever_it_is(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for number, line in enumerate(lines, 1):
-        for place in range(0, len(line), 7):
+    for number, line in some(enumerate(lines, 1)):
+        for place in some(range(0, len(line), 7)):
             changed = line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]
             path.write_bytes(b"".join([*lines[: number - 1], changed, *lines[number:]]))
             assert check(path).line == number, changed
@@ -70,8 +71,8 @@ def test_a_changed_byte_is_found_in_its_line_wherever_it_is(path: Path) -> None:
 def test_a_byte_put_between_others_is_found_in_its_line(byte: bytes, path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for number, line in enumerate(lines, 1):
-        for place in range(0, len(line) - 1, 29):
+    for number, line in some(enumerate(lines, 1)):
+        for place in some(range(0, len(line) - 1, 29)):
             changed = line[:place] + byte + line[place:]
             path.write_bytes(b"".join([*lines[: number - 1], changed, *lines[number:]]))
             assert check(path).line == number, changed
@@ -80,7 +81,7 @@ def test_a_byte_put_between_others_is_found_in_its_line(byte: bytes, path: Path)
 def test_a_missing_line_is_found_where_it_was(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for index in range(len(lines) - 1):
+    for index in some(range(len(lines) - 1)):
         path.write_bytes(b"".join([*lines[:index], *lines[index + 1 :]]))
         assert check(path).line == index + 1
 
@@ -88,7 +89,7 @@ def test_a_missing_line_is_found_where_it_was(path: Path) -> None:
 def test_a_line_that_stands_there_twice_is_found(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for index, line in enumerate(lines):
+    for index, line in some(enumerate(lines)):
         path.write_bytes(b"".join([*lines[: index + 1], line, *lines[index + 1 :]]))
         assert check(path).line == index + 2
 
@@ -96,7 +97,7 @@ def test_a_line_that_stands_there_twice_is_found(path: Path) -> None:
 def test_two_lines_that_were_swapped_are_found(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for index in range(len(lines) - 1):
+    for index in some(range(len(lines) - 1)):
         path.write_bytes(b"".join([*lines[:index], lines[index + 1], lines[index], *lines[index + 2 :]]))
         assert check(path).line == index + 1
 
@@ -105,7 +106,7 @@ def test_a_line_of_another_match_is_found_even_if_the_same_happened_there(path: 
     other, _ = record(tmp_path, TABLES["one at each moment"]())
     lines, others = (file.read_bytes().splitlines(keepends=True) for file in (path, other))
 
-    for index in range(len(lines)):
+    for index in some(range(len(lines))):
         path.write_bytes(b"".join([*lines[:index], others[index], *lines[index + 1 :]]))
         assert check(path).line == max(2, index + 1)  # a whole opening is found out by what follows
         path.write_bytes(b"".join([*lines[: index + 1], *others[index + 1 :]]))
@@ -126,7 +127,7 @@ def test_a_match_that_was_cut_after_any_fact_is_unfinished(path: Path) -> None:
 def test_a_torn_last_line_is_left_out_wherever_it_is_torn(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
 
-    for place, line in enumerate(lines[1:], 1):
+    for place, line in some(enumerate(lines[1:], 1)):
         facts = max(0, place - 2)  # the opening and the seating come before
         for length in {1, 2, len(line) // 2, len(line) - 67, len(line) - 2, len(line) - 1}:
             path.write_bytes(b"".join([*lines[:place], line[:length]]))
@@ -137,7 +138,7 @@ def test_a_torn_last_line_is_left_out_wherever_it_is_torn(path: Path) -> None:
 def test_a_match_whose_opening_is_torn_never_began(path: Path) -> None:
     first = path.read_bytes().splitlines(keepends=True)[0]
 
-    for length in range(1, len(first)):
+    for length in some(range(1, len(first))):
         path.write_bytes(first[:length])
         assert str(check(path)) == "line 1 (byte 0): the match never began"
 
@@ -155,7 +156,7 @@ def test_damage_is_named_by_the_byte_at_which_its_line_begins(path: Path) -> Non
     whole = path.read_bytes()
     begins = 0
 
-    for line in whole.splitlines(keepends=True):
+    for line in some(whole.splitlines(keepends=True)):
         path.write_bytes(whole[: begins + 20] + b"#" + whole[begins + 21 :])
         assert check(path).byte == begins
         begins += len(line)

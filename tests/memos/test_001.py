@@ -11,6 +11,7 @@ from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State,
 from fairplay.referee.referee import Call, conversation
 from fairplay.testing.scripted import Scripted, playing
 from tests.games.q.positions import match_of, named, pieces, position, reshuffle
+from tests.some import some
 
 GAME = Q()
 NAMES = ("ann", "bob", "cyd")
@@ -113,7 +114,7 @@ def test_the_tiles_come_with_the_greeting_too_which_the_memo_does_not_want_and_t
 
     play(match(), table)
 
-    for seat, channel in enumerate(table):
+    for seat, channel in some(enumerate(table)):
         greeting = channel.heard[0]
         assert isinstance(greeting, Start)
         assert greeting.view.hand == few_tiles().hands[seat]

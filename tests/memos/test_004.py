@@ -31,6 +31,7 @@ from fairplay.journal.replay import read
 from fairplay.observers.painter import Painter
 from fairplay.testing.scripted import Scripted, failing, playing
 from tests.journals_at import lines_of, newest
+from tests.some import some
 
 FishMatch = Match[State, View, Action]
 
@@ -215,7 +216,7 @@ def test_players_see_the_state_as_it_has_changed_whenever_they_are_to_respond() 
     run(table, watcher)
 
     shown = {seat: iter(player.seen[1:]) for seat, player in enumerate(table)}
-    for state, event in zip(watcher.states, watcher.events[1:-1], strict=False):
+    for state, event in some(zip(watcher.states, watcher.events[1:-1], strict=False)):
         assert isinstance(event, Acted)
         assert next(shown[event.seat]) == View(event.seat, state)
 

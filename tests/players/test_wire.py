@@ -22,6 +22,7 @@ from fairplay.players import wire
 from fairplay.players.wire import MOST_BYTES, MOST_DEPTH, Goodbye, Hello, Malformed, Reply
 from fairplay.testing.hostile_replies import REPLIES
 from tests.players.fuzz_wire import complaint, good, samples, verdict
+from tests.some import some
 
 Q_ACTION = wire.action_decoder(Q)
 NOT_JSON, NOT_UTF_8, TWICE = "not JSON", "not UTF-8", "a key is there twice"
@@ -393,7 +394,7 @@ def test_a_question_is_one_line_of_json_with_what_every_question_has() -> None:
         (messages.End(result), "end", "result"),
     ]
 
-    for message, tag, field in said:
+    for message, tag, field in some(said):
         line = wire.question(message, game, match_id="m", turn=3, nonce="n", limit=2.5)
         plain = json.loads(line)
         assert line.count(b"\n") == 1 and line.endswith(b"\n")

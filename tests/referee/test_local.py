@@ -14,6 +14,7 @@ from fairplay.games.fish import Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.referee.host import Referee
 from fairplay.referee.local import MOST_EVIDENCE, Local, describe
+from tests.some import some
 
 FISH = Fish(rows=4, columns=4)
 VIEW = FISH.view(EXAMPLES["star"], 0)
@@ -188,7 +189,7 @@ def test_time_is_taken_by_the_clock_of_the_channel() -> None:
     ],
 )
 def test_an_answer_where_none_is_due_is_malformed_and_kept_for_the_record(said: Any, evidence: str) -> None:
-    for message in (message for message in MESSAGES if message is not TURN):
+    for message in some(message for message in MESSAGES if message is not TURN):
         answer = answer_of(Talking(said), message)
         assert isinstance(answer, Failed)
         assert (answer.fault, answer.why) == (Fault.MALFORMED, "answered where only an acknowledgement was due")

@@ -15,6 +15,7 @@ from fairplay.games.fish.search import best_move
 from fairplay.games.fish.state import Stage, State, View, state_of
 from fairplay.games.fish.strategies import HOUSE, at_random, greedy, lookahead, zigzag
 from fairplay.games.fish.tree import Node
+from tests.some import some
 
 KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
@@ -60,7 +61,7 @@ def small_positions(seed: int, count: int, most_free: int) -> Iterator[State]:
 
 @pytest.mark.parametrize(("turns", "count", "most_free"), [(1, 300, 12), (2, 300, 9), (3, 300, 7), (4, 200, 6)])
 def test_the_search_agrees_with_the_plain_definition(turns: int, count: int, most_free: int) -> None:
-    for state in small_positions(turns, count, most_free):
+    for state in some(small_positions(turns, count, most_free)):
         assert best_move(state, state.order[0], turns) == plain_best(state, turns), state
 
 
@@ -155,7 +156,7 @@ def test_chance_treats_all_actions_alike(example: str) -> None:
 
 
 def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
-    for state in small_positions(seed=8, count=50, most_free=7):
+    for state in some(small_positions(seed=8, count=50, most_free=7)):
         view = View(state.order[0], state)
         assert HOUSE["lookahead"].make("", KEY)(view) == HOUSE["lookahead"].make("2", KEY)(view) == lookahead(2)(view)
         assert HOUSE["lookahead"].make("3", KEY)(view) == plain_best(state, 3)

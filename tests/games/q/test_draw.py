@@ -13,6 +13,7 @@ from fairplay.games.q.draw import CELL, PAINTS, svg, text
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
 from fairplay.games.q.state import Tiles
 from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
+from tests.some import some
 
 SVG = "{http://www.w3.org/2000/svg}"
 GOLD = "#ffc94d"
@@ -64,7 +65,7 @@ def test_tiles_lie_where_they_should(shown: Map) -> None:
     positions = {position_of(cell): kind for cell, kind in shown.tiles.items()}
     first_row, first_column = min(row for row, _ in positions), min(column for _, column in positions)
 
-    for (row, column), kind in positions.items():
+    for (row, column), kind in some(positions.items()):
         at = left + (column - first_column) * CELL, top + (row - first_row) * CELL
         assert places[at] == called((kind,))[0]
 

@@ -1,12 +1,12 @@
 """Try Q on maps that nobody thought of, against rules written down naively."""
 
 import json
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fairplay.core.chance import Lots, seed_from
@@ -18,6 +18,7 @@ from fairplay.games.q.draft import drafts
 from fairplay.games.q.pieces import COPIES, KINDS, NAMES, NONE
 from fairplay.testing.playouts import Sampling, next_fact, ways_out
 from tests.games.q.positions import PLAYERS, QGAME, lying, pieces, position
+from tests.some import some
 
 Spot = tuple[int, int]
 Tiles = dict[Spot, str]
@@ -241,8 +242,10 @@ def test_drafts_are_all_that_a_search_without_any_idea_finds(tiles: Tiles, hand:
 def test_scores_are_those_of_the_slow_way_and_drafts_agree(tiles: Tiles, hand: list[str]) -> None:
     view = view_of(tiles, hand)
     state = position(tiles, [", ".join(hand), "red star"])
+    first = list(islice(drafts(view), 30))
+    assume(first)
 
-    for number, draft in zip(range(30), drafts(view), strict=False):
+    for number, draft in some(enumerate(first)):
         spotted = [one.at for one in draft.action.tiles]
         after = QGAME.apply(state, draft.action)
         slow = points(lying(after), spotted, 8) + (4 if len(spotted) == len(hand) else 0)
@@ -268,7 +271,7 @@ def test_a_draft_can_be_extended_exactly_where_check_allows_it(
     view = view_of(tiles, hand)
     draft, so_far = draft_of(view), list[tuple[str, Spot]]()
 
-    for name, at in placed:
+    for name, at in some(placed):
         longer = [*so_far, (name, at)]
         rows, columns = ({spot[axis] for _, spot in longer} for axis in (0, 1))
 
