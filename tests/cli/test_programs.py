@@ -203,6 +203,19 @@ def test_a_directory_that_cannot_be_made_is_a_fault_of_the_host(tmp_path: Path) 
     assert refusal(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
 
 
+def test_what_was_received_of_an_illegal_answer_is_kept_in_the_journal(tmp_path: Path) -> None:
+    cheats = PROGRAM + "run(lambda view: {'type': 'place', 'at': [99, 99]})\n"
+
+    lines = outcome(f"bob={written(tmp_path / 'bot', cheats)}", "--journal", str(tmp_path / "games"))
+
+    (path,) = (tmp_path / "games").glob("*.jsonl")
+    (kept,) = [line for line in map(json.loads, path.read_bytes().splitlines()) if "answer" in line]
+    assert lines[1].startswith("bob is out: illegal (turn), rule 3.2: ")
+    assert kept["answer"] == {"type": "place", "at": [99, 99]}
+    assert "received b'" in kept["evidence"]
+    assert "[99,99]" in kept["evidence"].replace(" ", "")
+
+
 # How long they may take
 
 

@@ -1,7 +1,9 @@
 """Try out fairplay resume."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +60,34 @@ def test_who_fails_to_sit_down_again_is_out_and_the_branch_is_lawful(tmp_path: P
 
     final = verify(read(made))
     assert [(ejected.seat, ejected.moment.value) for ejected in final.ejected] == [(1, "greeting")]
+
+
+def test_a_torn_tail_is_gone_for_good_before_anything_is_written_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or else after a power cut the tail might be there again, with half of what was written over it."""
+    path = spoil(journal(tmp_path), "torn")
+    done: list[str] = []
+
+    def noted(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(file: int, *arguments: Any) -> Any:
+            if os.path.samestat(os.fstat(file), path.stat()):
+                done.append("fsync" if name == "fdatasync" else name)
+            return real(file, *arguments)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("ftruncate", "fsync", "fdatasync", "write"):
+        noted(name)
+
+    assert fairplay("resume", str(path), "--quiet").code == 0
+
+    cut = done.index("ftruncate")
+    assert "write" not in done[:cut]
+    assert done[cut : cut + 3] == ["ftruncate", "fsync", "write"]
+    assert verify(read(path)).result.ejected == ()
 
 
 def test_an_unfinished_match_is_played_to_its_end(tmp_path: Path) -> None:

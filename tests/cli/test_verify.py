@@ -86,6 +86,16 @@ def test_a_lawful_match_in_place_of_another_is_found_by_the_receipt(tmp_path: Pa
     assert "the receipt" in refusal(done)
 
 
+@pytest.mark.parametrize("line", [-1, 3])
+def test_a_receipt_for_another_line_of_the_same_match_does_not_fit(line: int, tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    number, _, head = receipt_of(path, line).partition(":")
+
+    done = fairplay("verify", str(path), "--receipt", f"{int(number) - 1}:{head}")
+
+    assert "the receipt does not fit" in refusal(done)
+
+
 def test_lines_that_are_missing_are_found_by_the_receipt(tmp_path: Path) -> None:
     path = journal(tmp_path)
     receipt, lines = receipt_of(path), len(plain(path))

@@ -58,9 +58,10 @@ def test_an_acknowledgement_is_nothing() -> None:
     assert judge_acknowledgement(0, Moment.NEWS, Answered(None)) is None
 
 
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.FAREWELL])
 @pytest.mark.parametrize("value", [0, "", False, (), "void", Place((0, 0))])
-def test_anything_but_nothing_is_no_acknowledgement(value: object) -> None:
-    ejected = judge_acknowledgement(0, Moment.GREETING, Answered(value))
+def test_anything_but_nothing_is_no_acknowledgement(value: object, moment: Moment) -> None:
+    ejected = judge_acknowledgement(1, moment, Answered(value))
 
     assert ejected is not None
-    assert ejected.fault is Fault.MALFORMED
+    assert (ejected.seat, ejected.fault, ejected.moment) == (1, Fault.MALFORMED, moment)

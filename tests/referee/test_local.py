@@ -179,6 +179,19 @@ def test_time_is_taken_by_the_clock_of_the_channel() -> None:
     assert answer == Answered(STEP, took=2.5)
 
 
+def test_so_it_is_for_whoever_raises_or_answers_nonsense() -> None:
+    def crash(view: object) -> object:
+        raise RuntimeError("a bad day")
+
+    for player in (crash, saying("nonsense"), saying(object())):
+        times = iter([10.0, 12.5])
+
+        answer = Local(player, FISH, lambda times=times: next(times)).ask(TURN)  # type: ignore[misc]
+
+        assert isinstance(answer, Failed)
+        assert answer.took == 2.5
+
+
 @pytest.mark.parametrize(
     ("said", "evidence"),
     [

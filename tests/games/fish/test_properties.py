@@ -248,6 +248,8 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "a seat twice in the order": {"order": [0, 1, 0]},
     "a seat that is not there": {"order": [0, 2]},
     "a seat before the first": {"order": [-1, 0]},
+    "a view from a seat that is not there": {"seat": 2},
+    "a view from a seat before the first": {"seat": -1},
     "a penguin on a hole": {"players": [{**RED, "penguins": [[1, 2]]}, WHITE]},
     "a penguin off the board": {"players": [{**RED, "penguins": [[2, 0]]}, WHITE]},
     "a penguin before the board": {"players": [{**RED, "penguins": [[-1, 0]]}, WHITE]},
