@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 
-from fairplay.cli.doctor import doctor
 from fairplay.core.errors import BadRequest
 from fairplay.players import bubblewrap, process_tree, sandbox
 from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
+from tests.cli.command import fairplay
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, every_level
 
@@ -427,32 +426,30 @@ def test_a_command_that_fails_says_why() -> None:
 
 @needs_strict
 def test_the_doctor_finds_nothing_wrong() -> None:
-    done = CliRunner().invoke(doctor)
+    done = fairplay("doctor")
 
-    assert done.exit_code == 0
-    assert [line.split()[:2] for line in done.output.splitlines()[: len(MEASURES)]] == [
-        ["yes", name] for name in MEASURES
-    ]
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()[: len(MEASURES)]] == [["yes", name] for name in MEASURES]
 
 
 def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, "bubblewrap: not installed")
 
-    done = CliRunner().invoke(doctor)
+    done = fairplay("doctor")
 
-    assert done.exit_code == 1
-    assert done.output.count("bubblewrap: not installed") == 1
-    assert [line.split()[0] for line in done.output.splitlines() if line[:2] == "no"] == ["no"] * len(MEASURES)
+    assert done.code == 1
+    assert done.out.count("bubblewrap: not installed") == 1
+    assert [line.split()[0] for line in done.out.splitlines() if line[:2] == "no"] == ["no"] * len(MEASURES)
 
 
 @pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
 def test_the_doctor_tells_programs_too(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, why)
 
-    done = CliRunner().invoke(doctor, ["--json"])
+    done = fairplay("doctor", "--json")
 
-    told = json.loads(done.output)
-    assert done.exit_code == bool(why)
+    told = json.loads(done.out)
+    assert done.code == bool(why)
     assert told["strict"] is not bool(why)
     assert [(each["name"], each["enforced"], each["why_not"]) for each in told["measures"]] == [
         (name, not why, why) for name in MEASURES
