@@ -51,12 +51,10 @@ class Reported:
         self._call("start", seat, names, view)
 
     def take_turn(self, view: Any) -> Any:
-        """Answer with an action."""
         take_turn: Any = getattr(self._player, "take_turn", self._player)
         return self._shown(lambda: msgspec.Raw(wire.encode(take_turn(view))))
 
     def tell(self, news: Any) -> None:
-        """Pass it on."""
         self._call("tell", news)
 
     def end(self, result: Result) -> None:

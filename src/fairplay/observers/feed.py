@@ -16,7 +16,6 @@ class Feed:
         self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Write it down."""
         self._write(plain(as_plain(event, match)) + "\n")
         self.told_result = isinstance(event, Ended)
 

@@ -21,7 +21,6 @@ class Reporter:
         self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Say it."""
         if self._draw is not None and isinstance(event, Ended):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
         if isinstance(event, Started) and match.id:

@@ -79,20 +79,16 @@ class Misbehaving:
         self._deed = deed
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> Any:
-        """Sit down."""
         return self._deed() if self._moment is GREETING else None
 
     def take_turn(self, view: Any) -> Any:
-        """Play by the strategy."""
         action = self._strategy(view)
         return self._deed() if self._moment is TURN else action
 
     def tell(self, news: Any) -> Any:
-        """Take the news."""
         return self._deed() if self._moment is NEWS else None
 
     def end(self, result: Result) -> Any:
-        """Take leave."""
         return self._deed() if self._moment is FAREWELL else None
 
 
@@ -142,7 +138,6 @@ class Failing:
         return self._channel.ask(message)
 
     def close(self, ejected: Ejected | None) -> None:
-        """Pass it on."""
         self._channel.close(ejected)
 
 

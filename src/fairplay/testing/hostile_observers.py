@@ -41,7 +41,6 @@ class Watcher:
         self._at = at
 
     def observe(self, event: Event, match: AnyMatch) -> Any:
-        """Hear an event."""
         self.heard += 1
         return self._deed(self._referee, self, event, match) if self.heard > self._at else None
 
@@ -50,7 +49,7 @@ class Silent:
     """An observer that does nothing."""
 
     def observe(self, event: Event, match: AnyMatch) -> None:
-        """Hear an event."""
+        pass
 
 
 class Nameless(type):

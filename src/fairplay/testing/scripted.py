@@ -30,7 +30,6 @@ class Scripted:
         return self._script(message)
 
     def close(self, ejected: Ejected | None) -> None:
-        """Remember how."""
         self.closed.append(ejected)
 
 
@@ -47,7 +46,6 @@ class AsyncScripted:
         return self._channel.ask(message)
 
     async def close(self, ejected: Ejected | None) -> None:
-        """Remember how."""
         self._channel.close(ejected)
 
 

@@ -114,16 +114,13 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return {"seat": view.seat, **codec.write(view.state)}
 
     def unpack(self, plain: Any) -> View:
-        """The view that was written down."""
         page = codec.read(plain)
         return View(page.seat, codec.state_on(page))
 
     def pack_state(self, state: State) -> Any:
-        """A state as plain JSON."""
         return codec.write(state)
 
     def unpack_state(self, plain: Any) -> State:
-        """The state that was written down."""
         return codec.state_on(codec.read(plain))
 
 

@@ -129,19 +129,15 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return state.scores
 
     def pack(self, view: View) -> Any:
-        """A view as plain JSON."""
         return codec.write_view(view)
 
     def unpack(self, plain: Any) -> View:
-        """The view that was written down."""
         return codec.read_view(plain)
 
     def pack_state(self, state: State) -> Any:
-        """A state as plain JSON."""
         return codec.write_state(state)
 
     def unpack_state(self, plain: Any) -> State:
-        """The state that was written down."""
         return codec.read_state(plain)
 
 

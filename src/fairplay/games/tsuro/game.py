@@ -188,7 +188,6 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return {"seat": view.seat, "dealt": list(view.dealt), **codec.write(view.table)}
 
     def unpack(self, plain: Any) -> View:
-        """The view that was written down."""
         return codec.view_on(codec.read(plain, codec.ViewSheet))
 
     def pack_state(self, state: State) -> Any:
@@ -196,7 +195,6 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return {"source": list(state.source), "drawn": state.drawn, **codec.write(state.table)}
 
     def unpack_state(self, plain: Any) -> State:
-        """The state that was written down."""
         return codec.state_on(codec.read(plain, codec.StateSheet))
 
 
