@@ -49,9 +49,12 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
         """The same for a game that is at hand. What exists in this process alone is refused, as it cannot travel."""
         try:
-            same = game_with(game.name, game.parameters())
+            msgspec.to_builtins(game)  # which no iterator gets through, and some would never end
+            same: Game[Any, Any, Any] | None = game_with(game.name, game.parameters())
         except BadRequest as error:
             raise BadRequest(f"this game of {game.name} cannot travel to where it is played: {error}") from None
+        except TypeError:
+            same = None
         if same != game:
             raise BadRequest(
                 f"this game of {game.name} cannot travel to where it is played: "
