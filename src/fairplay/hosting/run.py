@@ -101,10 +101,10 @@ class Hosted:
         turns = Counter(fact.seat for fact in sitting.facts if isinstance(fact, Acted))
         inform = leaving.enter_context(self._referee.informing())
         seating = await table.seated(self.match.game, match_id=self.match.id, turns=turns, clock=self.notes.clock)
-        gone = {
-            ejected.seat: self.match.names[ejected.seat] for ejected in self.match.ejected
-        }  # who is still called that
-        self.match = replace(self.match, names=called(sitting.labels, sitting.addresses, {**gone, **seating.names}))
+        labels = list(sitting.labels)
+        for ejected in self.match.ejected:  # who is out already is called what it was called
+            labels[ejected.seat] = self.match.names[ejected.seat]
+        self.match = replace(self.match, names=called(labels, sitting.addresses, seating.names))
         if isinstance(record, MatchRecord):
             record.enforced = tuple(table.enforced.get(seat, "") for seat in range(len(sitting.labels)))
         return self._end(await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed))

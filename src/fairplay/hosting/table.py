@@ -161,7 +161,7 @@ def called(labels: Sequence[str], addresses: Sequence[str], own: Mapping[Seat, s
     names = dict(enumerate(labels))
     free = {
         seat: name
-        for seat, name in own.items()
+        for seat, name in sorted(own.items())
         if labels[seat] == addresses[seat] or labels[seat].startswith(f"{addresses[seat]}-")
     }
     taken = [name for seat, name in names.items() if seat not in free]
