@@ -1,0 +1,260 @@
+"""Call guests by the names that they have: the host's label comes first, then what they call themselves."""
+
+import asyncio
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async, serve_player
+from fairplay.games import title
+from fairplay.hosting.table import called
+from fairplay.journal.appeal import appeals
+from fairplay.journal.library import find
+from fairplay.journal.replay import Recorded, read
+from fairplay.journal.verify import verify
+from fairplay.observers.feed import Feed
+from fairplay.players.dial import dial, lines_from, sender
+from tests.cli.command import SCRIPT, Done, fairplay
+from tests.hosting.specs import Interrupting, Listening, journals, spec_of
+from tests.journals_at import lines_of
+
+PATIENCE = 60.0  # seconds that nobody here comes near
+LIMITS = Limits(move=30.0, arrival=30.0)
+NEVER = 10**9
+TWO = ("tcp:0", "tcp:127.0.0.1:0")  # two doors
+
+
+class Guest:
+    """A player elsewhere, which keeps what it hears at the start and at the end."""
+
+    def __init__(self, name: str | None, leaves_at: int = NEVER) -> None:
+        self.name = name
+        self.names: list[tuple[str, ...]] = []
+        self.results: list[Any] = []
+        self._left = leaves_at
+
+    def make(self, game: Any) -> "Guest":
+        self._strategy: Any = title(game.name).house["greedy"].make("", bytes(32))
+        return self
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        self.names.append(tuple(names))
+
+    def take_turn(self, view: Any) -> Any:
+        self._left -= 1
+        return "junk" if self._left < 0 else self._strategy(view)
+
+    def end(self, result: Any) -> None:
+        self.results.append(result)
+
+    def come(self, host: str, port: int) -> None:
+        with dial(host, port, wait=PATIENCE) as line:
+            serve_player(
+                self.make, lines_from(line, patience=PATIENCE), sender(line, patience=PATIENCE), name=self.name
+            )
+
+
+class Doorbell(StringIO):
+    """What the host tells those who run it; whenever somebody is waited for, the next guests come, one by one."""
+
+    def __init__(self, guests: list[Guest]) -> None:
+        super().__init__()
+        self._guests = iter(guests)
+        self.threads: list[threading.Thread] = []
+
+    def write(self, text: str) -> int:
+        if text.startswith("fairplay: waiting for "):
+            count, place = text.split()[3], text.split()[5].removeprefix("tcp://")
+            host, _, port = place.rpartition(":")
+            for _ in range(int(count)):
+                guest = next(self._guests)
+                self.threads.append(threading.Thread(target=guest.come, args=(host, int(port)), daemon=True))
+                self.threads[-1].start()
+        return super().write(text)
+
+    def wait(self) -> None:
+        """Come back when all of them have gone."""
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+@contextmanager
+def coming(*guests: Guest) -> Iterator[Doorbell]:
+    """These guests come, in this order of doors."""
+    bell = Doorbell(list(guests))
+    with redirect_stderr(bell):
+        yield bell
+    bell.wait()
+
+
+def commanded(folder: Path, *players: str, guests: list[Guest]) -> Done:
+    """What a user sees of the command that plays a match with these guests, in a process of its own."""
+    options = ("--set", "rows=4", "--set", "columns=4", "--limit", "30", "--journal", str(folder))
+    command, bell = [str(SCRIPT), "play", "fish", *players, *options], Doorbell(guests)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            bell.write(line)
+        out, _ = process.communicate(timeout=PATIENCE)
+    bell.wait()
+    return Done(process.returncode, out, bell.getvalue())
+
+
+def of_guests(folder: Path, *players: str, **rest: Any) -> MatchSpec:
+    return spec_of("fish", *players, limits=LIMITS, journal=str(folder), **rest)
+
+
+def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
+    return asyncio.run(run_async(spec, observers))
+
+
+both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
+
+
+def recorded_in(folder: Path) -> Recorded:
+    [path] = folder.glob("*.jsonl")
+    return read(path)
+
+
+# Who is called what.
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("players", "own", "names"),
+    [
+        (TWO, ("ann", "bob"), ("ann", "bob")),
+        ((f"cyd={TWO[0]}", TWO[1]), ("ann", "bob"), ("cyd", "bob")),
+        ((f"cyd={TWO[0]}", f"dan={TWO[1]}"), ("ann", "bob"), ("cyd", "dan")),
+        (TWO, ("ann", None), ("ann", TWO[1])),
+        (TWO, (None, None), TWO),
+        (TWO, ("ann", "ann"), ("ann", "ann-2")),
+        ((TWO[0], f"ann={TWO[1]}"), ("ann", "bob"), ("ann-2", "ann")),
+        ((TWO[0], "random"), ("random",), ("random-2", "random")),
+    ],
+)
+def test_the_label_of_the_host_comes_first_and_then_the_name_of_the_guest(
+    way: Any, players: tuple[str, ...], own: tuple[str | None, ...], names: tuple[str, ...], tmp_path: Path
+) -> None:
+    guests, fed, listening = [Guest(name) for name in own], list[str](), Listening()
+    spec = of_guests(tmp_path, *players)
+
+    with coming(*guests):
+        outcome = way(spec, [listening, Feed(fed.append)])
+
+    recorded, lines = recorded_in(tmp_path), lines_of(journals(spec)[0])
+    assert outcome.names == names
+    assert (outcome.result and outcome.result.ejected, outcome.host_fault) == ((), "")
+    assert [guest.names for guest in guests] == [[names]] * len(guests)  # as each of them was told at the start
+    assert listening.events[0] == Started(names, recorded.at(0).commitment)
+    assert set(listening.names) == {names}
+    assert {name for line in fed for name in names if f'"name":"{name}"' in line} == set(names)
+    assert [line["names"] for line in lines if line["type"] == "seated"] == [list(names)]
+    assert tuple(lines[0]["names"]) == spec.labels  # what was asked for
+    assert (recorded.names, recorded.at(None).names) == (names, names)
+    assert verify(recorded).names == names
+
+
+def test_rankings_and_ejections_are_told_with_the_names_of_the_guests(tmp_path: Path) -> None:
+    done = commanded(tmp_path, *TWO, "cyd=random", guests=[Guest("ann"), Guest("bob", leaves_at=2)])
+
+    [path] = tmp_path.glob("*.jsonl")
+    [appeal] = appeals(read(path))
+    [summary] = find(tmp_path)
+    assert done.code == 0, done
+    assert "at the table: ann, bob, cyd\n" in done.out
+    assert "\nbob is out: malformed (turn), " in done.out
+    assert "ann" in "".join(line for line in done.out.splitlines() if line[:2] in ("1.", "2."))
+    assert "tcp:" not in done.out
+    assert appeal.name == "bob"
+    assert [seat.name for seat in summary.seats] == ["ann", "bob", "cyd"]
+    assert fairplay("why", str(path)).out.startswith("bob was ejected from a match of fish: malformed (turn)\n")
+
+
+def test_two_guests_at_one_door_sit_in_the_order_in_which_they_come(tmp_path: Path) -> None:
+    guests = [Guest("ann"), Guest("bob")]
+
+    with coming(*guests):
+        outcome = run(of_guests(tmp_path, "tcp:0", "tcp:0"))
+
+    assert sorted(outcome.names) == ["ann", "bob"]
+    assert recorded_in(tmp_path).opening.names == ("tcp:0", "tcp:0-2")
+
+
+def test_whoever_joins_by_the_command_is_called_as_it_likes(tmp_path: Path) -> None:
+    joined: list[subprocess.CompletedProcess[str]] = []
+
+    class Joining(Guest):
+        def come(self, host: str, port: int) -> None:
+            command = [str(SCRIPT), "join", f"{host}:{port}", "greedy", "--name", "ann"]
+            joined.append(subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False))
+
+    with coming(Joining(None)):
+        outcome = run(of_guests(tmp_path, "tcp:0", "random"))
+
+    assert [one.returncode for one in joined] == [0], joined
+    assert outcome.names == ("ann", "random")
+
+
+# When a match goes on.
+
+
+def stopped(spec: MatchSpec, *guests: Guest, actions: int = 5) -> Path:
+    """The journal of a match with guests that was interrupted."""
+    bell = Doorbell(list(guests))
+    with redirect_stderr(bell), pytest.raises(KeyboardInterrupt):
+        run(spec, [Interrupting(actions)])
+    bell.wait()
+    [path] = journals(spec)
+    return path
+
+
+def test_the_same_command_finds_its_match_again_whatever_guests_call_themselves(tmp_path: Path) -> None:
+    spec = of_guests(tmp_path, *TWO, seed=None)
+    path = stopped(spec, Guest("ann"), Guest("bob"))
+
+    done = commanded(tmp_path, *TWO, guests=[Guest("eve"), Guest("bob")])
+
+    recorded = read(path)
+    assert done.code == 0, done
+    assert done.err.startswith(f"fairplay: going on with {path}\n")
+    assert journals(spec) == [path]
+    assert recorded.opening.names == TWO
+    assert recorded.sittings == ((0, ("ann", "bob")), (5, ("eve", "bob")))
+    assert verify(recorded).names == ("eve", "bob")
+    assert "at the table: eve, bob\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("out", "own", "names"),
+    [(0, "bob", ("ann", "bob", "cyd")), (0, "ann", ("ann", "ann-2", "cyd")), (1, "bob", ("bob-2", "bob", "cyd"))],
+)
+def test_whoever_was_ejected_before_keeps_the_name_under_which_it_sat(
+    out: int, own: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    spec = of_guests(tmp_path, *TWO, "cyd=random", id="m")
+    guests = [Guest(name, leaves_at=1 if seat == out else NEVER) for seat, name in enumerate(("ann", "bob"))]
+    path, back = stopped(spec, *guests, actions=6), Guest(own)
+
+    with coming(back):
+        outcome = run(spec)
+
+    assert read(path).sittings == ((0, ("ann", "bob", "cyd")), (7, names))
+    assert (outcome.names, back.names) == (names, [names])
+    assert outcome.result is not None
+    assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(out, Fault.MALFORMED)]
+    assert verify(read(path)).names == names
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_who_has_the_plain_name_does_not_depend_on_who_came_first(order: tuple[int, ...]) -> None:
+    own = dict.fromkeys(order, "ann")
+
+    assert called(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")

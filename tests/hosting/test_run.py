@@ -1,0 +1,314 @@
+"""Play matches from specs, one and many, in this process and in others."""
+
+import asyncio
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from fairplay import BadRequest, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, Sync, run, run_async
+from fairplay.games import GAMES
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.observers.feed import Feed
+from tests.hosting.specs import SEED, Listening, journals, module, spec_of
+from tests.journals_at import lines_of
+
+POOL = """
+import pickle
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+from fairplay import run
+
+if __name__ == "__main__":
+    specs = pickle.load(sys.stdin.buffer)
+    with ProcessPoolExecutor(2) as pool:
+        pickle.dump(list(pool.map(run, specs)), sys.stdout.buffer)
+"""
+OBSERVER = """
+from pathlib import Path
+
+class Writer:
+    def observe(self, event, match):
+        with Path({path!r}).open("a") as file:
+            print(type(event).__name__, match.id, file=file)
+"""
+PLAYER = """
+from fairplay.games.fish import Fish
+
+heard = []
+
+class Player:
+    def take_turn(self, view):
+        return next(Fish().actions(view))
+
+    def end(self, result):
+        heard.append(result)
+"""
+CRASHES = "def take_turn(view): raise RuntimeError('what it said')\n"
+
+each_game = pytest.mark.parametrize("game", GAMES)
+
+
+def played_both_ways(spec: MatchSpec, observers: Any = ()) -> list[Outcome]:
+    """What comes of it, played and awaited."""
+    return [run(spec, observers), asyncio.run(run_async(spec, observers))]
+
+
+def in_pool(specs: list[MatchSpec], folder: Path) -> list[Outcome]:
+    """What comes of these specs in the processes of a pool; the pool has a process of its own."""
+    script = folder / "pool.py"
+    script.write_text(POOL)
+    done = subprocess.run([sys.executable, script], input=pickle.dumps(specs), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    outcomes: list[Outcome] = pickle.loads(done.stdout)
+    return outcomes
+
+
+def lasting(outcome: Outcome) -> Outcome:
+    """What is the same whenever and wherever a match is played."""
+    assert outcome.result is not None
+    return replace(outcome, took=0.0, journal=None, result=replace(outcome.result, receipt=None))
+
+
+# What comes of it.
+
+
+@each_game
+def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(game: str, tmp_path: Path) -> None:
+    specs = [spec_of(game, id="a-match", journal=str(tmp_path / where)) for where in ("here", "awaited", "pool")]
+
+    here, awaited = run(specs[0]), asyncio.run(run_async(specs[1]))
+    [there] = in_pool(specs[2:], tmp_path)
+
+    recorded = [read(tmp_path / where / "a-match.jsonl") for where in ("here", "awaited", "pool")]
+    assert lasting(here) == lasting(awaited) == lasting(there)
+    assert here.turns == len(recorded[0].facts) > 5
+    assert (here.id, here.host_fault, here.evidence) == ("a-match", "", ())
+    assert [one.facts for one in recorded] == [recorded[0].facts] * 3
+    assert [one.journal for one in (here, awaited, there)] == [f"{spec.journal}/a-match.jsonl" for spec in specs]
+    for outcome, one in zip((here, awaited, there), recorded, strict=True):
+        assert outcome.result is not None
+        assert outcome.took > 0
+        assert verify(one, outcome.result.receipt).result == replace(outcome.result, receipt=None)
+
+
+def test_many_matches_are_played_at_once_in_one_loop_and_each_has_its_own_journal(tmp_path: Path) -> None:
+    games = [list(GAMES)[number % 3] for number in range(20)]
+    specs = [spec_of(game, seed=None, journal=str(tmp_path), sync=Sync.ALWAYS) for game in games]
+    heard: list[type[Event]] = []
+
+    class Watching:
+        def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+            heard.append(type(event))
+
+    async def all_at_once() -> list[Outcome]:
+        return await asyncio.gather(*(run_async(spec, [Watching()]) for spec in specs))
+
+    outcomes = asyncio.run(all_at_once())
+
+    assert heard[: heard.index(Ended)].count(Started) == 20  # none had to wait for the end of another
+    assert sorted(outcome.journal or "" for outcome in outcomes) == [str(path) for path in journals(specs[0])]
+    for game, outcome in zip(games, outcomes, strict=True):
+        recorded = read(outcome.journal or "")
+        assert (recorded.opening.game, recorded.opening.match) == (game, outcome.id)
+        assert outcome.result is not None
+        assert verify(recorded, outcome.result.receipt).result == replace(outcome.result, receipt=None)
+
+
+def test_without_a_journal_nothing_is_written_and_there_is_no_receipt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    outcomes = played_both_ways(spec_of())
+
+    assert [(outcome.journal, outcome.result and outcome.result.receipt) for outcome in outcomes] == [(None, None)] * 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = module(tmp_path, CRASHES, "take_turn", monkeypatch)
+
+    for outcome in played_both_ways(spec_of("fish", "ann=greedy", f"bob={bad}")):
+        assert outcome.host_fault == ""
+        assert outcome.result is not None
+        assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
+        assert [seat for seat, _ in outcome.evidence] == [1]
+        assert "what it said" in outcome.evidence[0][1]
+        assert "what it said" not in repr(outcome.result)
+
+
+# Observers.
+
+
+def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receipt(tmp_path: Path) -> None:
+    for way in (run, lambda spec, observers: asyncio.run(run_async(spec, observers))):
+        listening = Listening()
+
+        outcome = way(spec_of(journal=str(tmp_path)), [listening])
+
+        assert outcome.result is not None
+        assert outcome.result.receipt is not None
+        assert listening.events[-1] == Ended(outcome.result)
+        assert isinstance(listening.events[0], Started)
+
+
+def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path: Path) -> None:
+    (tmp_path / "writers.py").write_text(OBSERVER.format(path=str(tmp_path / "heard")))
+    specs = [spec_of(id=name, observers=("py:writers:Writer",)) for name in ("one", "two")]
+
+    outcomes = in_pool(specs, tmp_path)
+
+    heard = (tmp_path / "heard").read_text().splitlines()
+    for outcome in outcomes:
+        mine = [line.split()[0] for line in heard if line.endswith(f" {outcome.id}")]
+        assert mine == ["Started", *["Acted"] * outcome.turns, "Ended"]
+
+
+# Faults of the host.
+
+
+def in_the_way(tmp_path: Path) -> str:
+    """A folder that cannot be made, whoever asks for it."""
+    (tmp_path / "file").write_text("in the way")
+    return str(tmp_path / "file" / "games")
+
+
+@pytest.mark.parametrize("player", ["random", "exec:cat"])
+def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(player: str, tmp_path: Path) -> None:
+    listening, folder = Listening(), in_the_way(tmp_path)
+    spec = spec_of("fish", "ann=greedy", f"bob={player}", id="m", journal=folder, sandbox="none")
+
+    for outcome in played_both_ways(spec, [listening]):
+        assert outcome == Outcome(
+            id="m",
+            names=("ann", "bob"),
+            result=None,
+            host_fault=f"no journal can be written in {folder}: Not a directory",
+        )
+    assert listening.events == []
+
+
+@pytest.mark.parametrize("way", [run, lambda spec: asyncio.run(run_async(spec))], ids=["played", "awaited"])
+def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_stays(way: Any, tmp_path: Path) -> None:
+    tiles = list(range(14))
+    spec = spec_of("tsuro", parameters={"size": 5, "tiles": tiles}, journal=str(tmp_path))
+
+    outcome = way(spec)
+
+    [path] = journals(spec)
+    assert outcome.host_fault == "the tiles have run out after 14: nobody can go on"
+    assert (outcome.result, outcome.evidence, outcome.journal) == (None, (), str(path))
+    assert outcome.turns == len(read(path).facts) > 0
+    assert {line["fact"]["type"] for line in lines_of(path) if line["type"] == "fact"} == {"acted"}
+
+
+def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    (tmp_path / "m.jsonl").write_bytes(b"")
+
+    def fail(*_: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("fairplay.journal.append_file.Disk.open", fail)
+
+    for outcome in played_both_ways(spec):
+        assert (outcome.result, outcome.id, outcome.names) == (None, "m", spec.labels)
+        assert outcome.host_fault == f"the journal {tmp_path / 'm.jsonl'} cannot be opened: Input/output error"
+
+
+# What makes no sense.
+
+BAD: dict[str, tuple[MatchSpec, str]] = {
+    "game": (replace(spec_of(), game="chess"), "chess"),
+    "player": (spec_of("fish", "greedy", "nobody"), "fish has no player 'nobody'"),
+    "parameter of a player": (spec_of("fish", "greedy", "lookahead:x"), "'x'"),
+    "program": (spec_of("fish", "greedy", "exec:no-such-program"), "there is no program 'no-such-program'"),
+    "file": (spec_of("fish", "greedy", "./nobody.py"), "there is no Python file ./nobody.py"),
+    "port": (spec_of("fish", "greedy", "tcp:nowhere"), "nowhere"),
+    "parameter": (spec_of(parameters={"depth": 3}), "fish has no parameter 'depth'"),
+    "value": (spec_of(parameters={"rows": "many"}), "rows"),
+    "board": (spec_of(parameters={"rows": 1, "columns": 1}), "too small"),
+    "nobody": (replace(spec_of(), entrants=()), "fish is for 2 to 4 players, not for 0"),
+    "a crowd": (spec_of("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
+    "id": (spec_of(id="a match"), "'a match' is no id of a match"),
+    "id of a file elsewhere": (spec_of(id="../m"), r"'\.\./m' is no id of a match"),
+    "long id": (spec_of(id="x" * 65), "is no id of a match"),
+    "seed": (spec_of(seed=b"seven"), "a seed is 32 bytes, not 5"),
+    "sandbox": (spec_of("fish", "greedy", "exec:cat", sandbox="leaky"), "there is no sandbox 'leaky'"),
+    "half a character": (spec_of("fish", "greedy", "ann\ud800=random"), "half a character"),
+    "observer without a scheme": (spec_of(observers=("Reporter",)), "'Reporter' names no observer"),
+    "observer that is nowhere": (spec_of(observers=("py:nobody_there:Bot",)), "No module named 'nobody_there'"),
+    "observer without a name": (spec_of(observers=("py:json",)), "'py:json' names nothing"),
+    "observer that its module lacks": (spec_of(observers=("py:json:Nobody",)), "there is no 'Nobody' in json"),
+    "observer that is none": (spec_of(observers=("py:json:dumps",)), "has no method observe"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_spec_that_makes_no_sense_is_a_bad_request_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+    spec, why = BAD[name]
+    folder = tmp_path / "games"
+
+    with pytest.raises(BadRequest, match=why):
+        run(replace(spec, journal=str(folder)))
+    with pytest.raises(BadRequest, match=why):
+        asyncio.run(run_async(replace(spec, journal=str(folder))))
+
+    assert list(tmp_path.glob("**/*.jsonl")) == []
+
+
+def test_an_id_leads_to_no_file_outside_of_the_folder(tmp_path: Path) -> None:
+    outside = spec_of(id="m", journal=str(tmp_path))
+    run(outside)
+    path = tmp_path / "m.jsonl"
+    torn = path.read_bytes()[:-10]
+    path.write_bytes(torn)
+    (tmp_path / "games").mkdir()
+
+    with pytest.raises(BadRequest, match="is no id of a match"):
+        run(spec_of(id="../m", journal=str(tmp_path / "games")))
+
+    assert path.read_bytes() == torn
+
+
+# Seals.
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
+    sealed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, fed, listening = module(tmp_path, PLAYER, "Player", monkeypatch), list[str](), Listening()
+    spec = spec_of("fish", address, "random", sealed=sealed, journal=str(tmp_path))
+
+    outcome = run(spec, [Feed(fed.append), listening])
+
+    [ended] = [event for event in listening.events if isinstance(event, Ended)]
+    [told] = sys.modules[address.split(":")[1]].heard
+    assert outcome.result is not None
+    for result in (outcome.result, ended.result, told):
+        assert result.seed == (None if sealed else SEED.hex())
+    for text in (
+        msgspec.json.encode(outcome).decode(),
+        repr(outcome),
+        "".join(fed),
+        repr(listening.events),
+        repr(told),
+    ):
+        assert (SEED.hex() in text) is not sealed
+    opening, *_, last = lines_of(journals(spec)[0])
+    assert (opening.get("sealed", False), opening["seed"]) == (sealed, SEED.hex())
+    assert ("seed" in last["result"]) is not sealed
+    assert verify(read(journals(spec)[0]), outcome.result.receipt).result.seed == outcome.result.seed

@@ -1,0 +1,100 @@
+"""Say all that a match needs, in a value that crosses processes; what cannot travel is refused."""
+
+import pickle
+from itertools import cycle
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay import BadRequest, Entrant, Game, Limits, MatchSpec, Outcome, Sync, run
+from fairplay.core.events import Ejected, Fault, Receipt, Result
+from fairplay.core.game import Moment
+from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro.rules import Rules
+from tests.hosting.specs import SEED, spec_of
+
+ALL = spec_of(
+    "fish",
+    "ann=greedy",
+    "tcp:4000",
+    id="a-match",
+    guessable=True,
+    sealed=True,
+    limits=Limits(move=2.0, bank=60.0),
+    sandbox="strict",
+    journal="games",
+    sync=Sync.ALWAYS,
+    observers=("py:module:Name",),
+)
+OUT = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+OUTCOME = Outcome(
+    id="a-match",
+    names=("ann", "bob"),
+    result=Result((frozenset({0}),), (OUT,), seed=SEED.hex(), receipt=Receipt(7, "0f" * 32)),
+    host_fault="the disk is full",
+    journal="games/a-match.jsonl",
+    evidence=((1, "what it said"),),
+    turns=3,
+    took=0.5,
+)
+
+
+class Own(Rules, frozen=True):
+    """Rules of somebody's own."""
+
+
+@pytest.mark.parametrize("value", [ALL, OUTCOME], ids=["spec", "outcome"])
+def test_every_field_crosses_processes_and_machines(value: Any) -> None:
+    default = {field.name: field.default for field in msgspec.structs.fields(value)}
+
+    assert all(getattr(value, name) != default[name] for name in default)  # or this would say nothing of the field
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+
+
+@pytest.mark.parametrize("game", [Fish(rows=4), Fish(fish=2, holes="random"), Tsuro(size=5), Q(q_bonus=3)], ids=repr)
+def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
+    players = {"fish": "greedy", "tsuro": "random", "q": "dag"}
+    entrants = [Entrant(players[game.name], f"player-{seat}") for seat in range(game.seats[0])]
+
+    spec = MatchSpec.of(game, entrants, seed=SEED, sealed=True)
+
+    assert spec.rules() == game
+    assert (spec.entrants, spec.seed, spec.sealed) == (tuple(entrants), SEED, True)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert run(spec).result is not None
+
+
+@pytest.mark.parametrize("game", [Tsuro(rules=Own()), Tsuro(size=5, rules=Own())], ids=["rules", "and a board"])
+def test_a_rule_checker_of_ones_own_cannot_travel_and_that_is_said(game: Tsuro) -> None:
+    with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*rule"):
+        MatchSpec.of(game, [Entrant("random")] * 3)
+
+
+ITERATORS: dict[str, Any] = {"endless": cycle(range(35)), "short": iter([3, 1]), "made": (tile for tile in range(35))}
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+def test_an_iterator_of_tiles_cannot_travel_and_that_is_said(name: str) -> None:
+    game = Tsuro(size=5, tiles=ITERATORS[name])
+
+    with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*iterator of your own"):
+        MatchSpec.of(game, [Entrant("random")] * 3)
+
+
+def test_tiles_that_were_drawn_from_an_iterator_are_data_and_can_travel() -> None:
+    game = Tsuro.drawing_from(cycle(range(35)), seats=3, size=5)
+
+    spec = MatchSpec.of(game, [Entrant("random")] * 3)
+
+    assert pickle.loads(pickle.dumps(spec)).rules() == game
+
+
+def test_what_nobody_labelled_is_called_by_its_address_and_each_by_another_name() -> None:
+    spec = spec_of("fish", "greedy", "ann=greedy", "greedy", "ann=random")
+
+    assert spec.labels == ("greedy", "ann", "greedy-2", "ann-2")
+    assert spec.addresses == ("greedy", "greedy", "greedy", "random")

@@ -1,0 +1,246 @@
+"""Go on with matches that were interrupted, and with nothing else."""
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay import BadRequest, Journal, MatchSpec, Moment, Outcome, run, run_async
+from fairplay.hosting import sitting
+from fairplay.journal.replay import read
+from fairplay.journal.unfinished import unfinished
+from fairplay.journal.verify import verify
+from fairplay.referee.host import dealt
+from tests.cli.command import Done, fairplay
+from tests.hosting.specs import SEED, Listening, interrupted, journals, module, spec_of
+from tests.journals_at import lines_of
+
+PLAY = ("play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--set", "columns=4", "--quiet")
+
+
+def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
+    return asyncio.run(run_async(spec, observers))
+
+
+both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
+
+
+# By the id of a spec.
+
+
+@both_ways
+@pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
+def test_a_spec_whose_match_was_interrupted_goes_on_with_it(way: Any, game: str, tmp_path: Path) -> None:
+    whole = run(spec_of(game, id="m", journal=str(tmp_path / "whole")))
+    spec = spec_of(game, id="m", journal=str(tmp_path / "again"))
+    path, listening = interrupted(spec, actions=5), Listening()
+    left = path.read_bytes()
+
+    outcome = way(spec, [listening])
+
+    again, before = read(path), read(whole.journal or "")
+    assert path.read_bytes().startswith(left)
+    assert (outcome.id, outcome.journal, outcome.names) == ("m", str(path), whole.names)
+    assert (again.facts, again.resumptions) == (before.facts, (5,))
+    assert outcome.turns == len(again.facts) - 5
+    assert outcome.result is not None
+    assert whole.result is not None
+    assert verify(again, outcome.result.receipt).result == replace(whole.result, receipt=None)
+    assert len(listening.events) == 2 + outcome.turns
+
+
+SHY = """
+from fairplay.games.fish import Fish
+
+made = []
+
+class Player:
+    def __init__(self):
+        made.append(self)
+
+    def start(self, seat, names, view):
+        if len(made) > 1:
+            raise RuntimeError("not again")
+
+    def take_turn(self, view):
+        return next(Fish().actions(view))
+"""
+
+
+@both_ways
+def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_nobody_moves_up(
+    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shy = module(tmp_path, SHY, "Player", monkeypatch)
+    spec = spec_of("fish", shy, "greedy", id="m", journal=str(tmp_path))
+    whole = run(replace(spec, id="whole"))
+    sys.modules[shy.split(":")[1]].made.clear()
+    path = interrupted(spec, actions=whole.turns)
+    assert read(path).at(None).turn is None
+
+    outcome = way(spec)
+
+    assert outcome.result is not None
+    assert whole.result is not None
+    assert [(out.seat, out.moment) for out in outcome.result.ejected] == [(0, Moment.FAREWELL)]
+    assert outcome.result.ranking == tuple(group - {0} for group in whole.result.ranking)
+    assert verify(read(path)).result.ranking == outcome.result.ranking
+
+
+def test_a_match_whose_seed_was_drawn_goes_on_with_that_seed(tmp_path: Path) -> None:
+    spec = spec_of(id="m", seed=None, journal=str(tmp_path))
+    path = interrupted(spec)
+
+    outcome = run(spec)
+
+    assert outcome.result is not None
+    assert outcome.result.seed == read(path).opening.seed
+    assert read(path).resumptions == (5,)
+
+
+OTHERS = {
+    "game": replace(spec_of("q", "dag", "dag", id="m")),
+    "parameters": spec_of("fish", id="m", parameters={"rows": 5, "columns": 4}),
+    "players": spec_of("fish", "greedy", "random", "lookahead:2", id="m"),
+    "seats": spec_of("fish", "random", "greedy", "lookahead:1", id="m"),
+    "labels": spec_of("fish", "ann=greedy", "random", "lookahead:1", id="m"),
+    "seed": spec_of("fish", id="m", seed=SEED[::-1]),
+    "no seed": spec_of("fish", id="m", seed=None),
+    "seal": spec_of("fish", id="m", sealed=True),
+}
+
+
+@both_ways
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
+    way: Any, other: str, tmp_path: Path
+) -> None:
+    path = interrupted(spec_of(id="m", journal=str(tmp_path)))
+    left = path.read_bytes()
+
+    with pytest.raises(BadRequest, match="this is another match than the one that is to be played"):
+        way(replace(OTHERS[other], journal=str(tmp_path)))
+
+    assert path.read_bytes() == left
+    assert journals(replace(OTHERS[other], journal=str(tmp_path))) == [path]
+
+
+@both_ways
+def test_a_spec_whose_match_has_ended_is_refused(way: Any, tmp_path: Path) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    run(spec)
+    left = (tmp_path / "m.jsonl").read_bytes()
+
+    with pytest.raises(BadRequest, match="this match is finished"):
+        way(spec)
+
+    assert (tmp_path / "m.jsonl").read_bytes() == left
+
+
+@both_ways
+def test_a_spec_whose_match_is_being_played_is_refused(way: Any, tmp_path: Path) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    path = interrupted(spec)
+    record, _ = Journal(tmp_path).resume(path)
+
+    with record, pytest.raises(BadRequest, match="another process is playing this match"):
+        way(spec)
+
+    assert way(spec).result is not None  # nobody plays it any more
+
+
+def test_without_an_id_every_run_is_a_match_of_its_own(tmp_path: Path) -> None:
+    spec = spec_of(journal=str(tmp_path))
+    interrupted(spec)
+
+    ids = {run(spec).id for _ in range(2)}
+
+    assert len(ids) == 2
+    assert len(journals(spec)) == 3
+
+
+# What fails before the table is ready.
+
+
+def taken(folder: Path, door: socket.socket) -> Path:
+    """An unfinished match whose guest is to come in where somebody else listens."""
+    address = f"tcp:{door.getsockname()[1]}"
+    match = dealt(spec_of().rules(), [address, "bob"], SEED)
+    with Journal(folder).begin(match, players=(address, "random")) as record:
+        return record.path
+
+
+@pytest.mark.parametrize("verb", ["play", "resume"])
+def test_a_resumption_that_fails_leaves_no_line_behind(verb: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        path = taken(tmp_path, door)
+        left, address = path.read_bytes(), read(path).opening.players[0]
+        play = ("play", "fish", address, "bob=random", *PLAY[4:], "--seed", SEED.hex(), "--journal", str(tmp_path))
+
+        for _ in range(3):
+            done = fairplay(*play) if verb == "play" else fairplay("resume", str(path))
+            assert "cannot listen" in last_line(done)
+            assert ("going on with" in done.err) == (verb == "play")
+
+    assert path.read_bytes() == left
+    assert list(tmp_path.glob("*.jsonl")) == [path]
+
+
+def last_line(done: Done) -> str:
+    """What is said when a command is refused, whatever was said before."""
+    assert (done.code, done.out) == (2, "")
+    return done.err.splitlines()[-1]
+
+
+@both_ways
+def test_so_does_a_spec_that_fails(way: Any, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        path = taken(tmp_path, door)
+        left, recorded = path.read_bytes(), read(path)
+        spec = spec_of("fish", recorded.opening.players[0], "bob=random", id=recorded.opening.match)
+
+        for _ in range(2):
+            with pytest.raises(BadRequest, match="cannot listen"):
+                way(replace(spec, journal=str(tmp_path)))
+
+    assert path.read_bytes() == left
+
+
+# Between the scan and the opening.
+
+
+def test_a_match_that_ends_after_it_was_found_is_left_alone_and_a_new_one_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = spec_of("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
+    path = interrupted(spec)
+    found = unfinished(tmp_path, lambda opening: True)
+    assert (found, fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # somebody else was quicker
+    ended = path.read_bytes()
+    monkeypatch.setattr(sitting, "unfinished", lambda *_: found)
+
+    done = fairplay(*PLAY, "--journal", str(tmp_path))
+
+    [new] = set(journals(spec)) - {path}
+    assert (done.code, done.err) == (0, "")
+    assert path.read_bytes() == ended
+    assert read(new).resumptions == ()
+    assert verify(read(new)).turn is None
+
+
+def test_a_match_that_somebody_else_goes_on_with_is_left_alone_and_the_next_is_taken_up(tmp_path: Path) -> None:
+    spec = spec_of("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
+    first, second = interrupted(spec), interrupted(spec)
+    left = first.read_bytes()
+    record, _ = Journal(tmp_path).resume(first)
+
+    with record:
+        done = fairplay(*PLAY, "--journal", str(tmp_path))
+
+    assert (done.code, done.err) == (0, f"fairplay: going on with {second}\n")
+    assert first.read_bytes() == left
+    assert [line["type"] for line in lines_of(second)].count("resumed") == 1

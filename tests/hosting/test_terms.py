@@ -1,0 +1,228 @@
+"""Go on with a match on the terms that it has on record, unless others are named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Journal, Limits, run
+from fairplay.hosting.terms import Terms, terms_for, terms_on_record
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players import sandbox
+from fairplay.players.remote import DEFAULT
+from fairplay.referee.host import dealt
+from tests.cli.command import Done, fairplay, refusal
+from tests.hosting.specs import SEED, spec_of
+from tests.journals_at import lines_of
+from tests.players.machine import needs_strict
+
+SLEEPS = """
+import time
+
+def take_turn(view):
+    time.sleep(600)
+"""
+PLAYS = """
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    return next(Fish().actions(view))
+"""
+SHORT = {"move": 0.5, "start_up": 30.0, "arrival": 60.0, "increment": 0.0, "goodbye": 0.25}
+
+
+def unfinished(folder: Path, source: str = SLEEPS, **terms: Any) -> Path:
+    """A match of a bot against a house player, that was interrupted before anything happened."""
+    bot = folder / "bot.py"
+    bot.write_text(source)
+    match = dealt(spec_of().rules(), ["bob", "greedy"], SEED)
+    options = {"limits": SHORT, "sandbox": "none", **terms}
+    with Journal(folder / "games").begin(match, players=(str(bot), "greedy"), **options) as record:
+        return record.path
+
+
+def resumed_lines(path: Path) -> list[tuple[Any, Any]]:
+    """The terms on each line that says that the match goes on."""
+    return [(line.get("limits"), line.get("sandbox")) for line in lines_of(path) if line["type"] == "resumed"]
+
+
+def why(done: Done) -> str:
+    """Why the bot was put out."""
+    [line] = [line for line in done.out.splitlines() if line.startswith("bob") and " is out: " in line]
+    return line.partition(" is out: ")[2]
+
+
+# Limits.
+
+
+def test_the_limit_on_record_holds_when_a_match_is_resumed(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+
+    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+
+    assert why(done) == "timed out (turn), no answer within 0.5 s"
+    assert resumed_lines(path) == [(None, None)]  # as before
+    assert read(path).limits == SHORT
+    assert verify(read(path)).turn is None
+
+
+def test_the_limit_on_record_holds_when_the_same_command_goes_on(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+    players = (f"bob={tmp_path / 'bot.py'}", "greedy", "--set", "rows=4", "--set", "columns=4")
+
+    done = fairplay("play", "fish", *players, "--seed", SEED.hex(), "--journal", str(path.parent), "--quiet")
+
+    assert f"fairplay: going on with {path}\n" in done.err
+    assert why(done) == "timed out (turn), no answer within 0.5 s"
+
+
+def test_the_limit_on_record_holds_for_a_spec_that_names_none(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+    spec = spec_of("fish", f"bob={tmp_path / 'bot.py'}", "greedy", id=path.stem, journal=str(path.parent))
+
+    outcome = run(spec)
+
+    assert outcome.result is not None
+    assert [out.why for out in outcome.result.ejected] == ["no answer within 0.5 s"]
+
+
+def test_another_limit_on_the_command_line_holds_and_is_recorded(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+
+    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
+
+    changed = {**SHORT, "move": 0.3}
+    assert why(done) == "timed out (turn), no answer within 0.3 s"
+    assert resumed_lines(path) == [(changed, None)]
+    assert (read(path).opening.limits, read(path).limits) == (SHORT, changed)
+    assert verify(read(path)).turn is None
+
+
+def test_the_same_limit_on_the_command_line_changes_nothing(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+
+    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.5,start=30")
+
+    assert why(done) == "timed out (turn), no answer within 0.5 s"
+    assert resumed_lines(path) == [(None, None)]
+
+
+def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
+    path = unfinished(tmp_path)
+    fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
+    until = [line["type"] for line in lines_of(path)].index("fact")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:until]))  # it was interrupted again
+
+    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+
+    assert why(done) == "timed out (turn), no answer within 0.3 s"
+    assert resumed_lines(path) == [({**SHORT, "move": 0.3}, None), (None, None)]
+
+
+def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
+    path = unfinished(tmp_path, limits={"move": -1.0})
+
+    assert refusal(fairplay("resume", str(path))).startswith(f"{path}: line 1: these are no limits: ")
+
+
+def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:
+    recorded = read(unfinished(tmp_path, limits=None))
+
+    assert terms_on_record(recorded, None, "none", str(tmp_path)).limits == DEFAULT
+
+
+# Sandboxes.
+
+
+@pytest.fixture
+def nobody_can_be_shut_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "why_not_strict", lambda: "there is no bubblewrap")
+
+
+@pytest.mark.usefixtures("nobody_can_be_shut_in")
+def test_a_match_that_was_played_strictly_does_not_go_on_where_nobody_can_be_shut_in(tmp_path: Path) -> None:
+    path = unfinished(tmp_path, PLAYS, sandbox="strict")
+    left = path.read_bytes()
+
+    assert refusal(fairplay("resume", str(path))).startswith("there is no bubblewrap")
+    assert path.read_bytes() == left
+
+
+@pytest.mark.usefixtures("nobody_can_be_shut_in")
+def test_unless_that_is_asked_for_and_then_it_is_recorded(tmp_path: Path) -> None:
+    path = unfinished(tmp_path, PLAYS, sandbox="strict")
+
+    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+
+    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    assert (done.code, done.err) == (0, "")
+    assert resumed_lines(path) == [(None, "none")]
+    assert seated["enforced"] == ["none", ""]
+    assert (read(path).opening.sandbox, read(path).sandbox) == ("strict", "none")
+
+
+@needs_strict
+def test_strict_on_record_stays_strict(tmp_path: Path) -> None:
+    path = unfinished(tmp_path, PLAYS, sandbox="strict", limits={**SHORT, "move": 30.0})
+
+    done = fairplay("resume", str(path), "--quiet")
+
+    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    assert (done.code, resumed_lines(path)) == (0, [(None, None)])
+    assert seated["enforced"] == ["strict", ""]
+    assert verify(read(path)).ejected == ()
+
+
+@needs_strict
+def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_path: Path) -> None:
+    path = unfinished(tmp_path, PLAYS, limits={**SHORT, "move": 30.0})
+
+    assert fairplay("resume", str(path), "--quiet").code == 0
+
+    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    assert (resumed_lines(path), seated["enforced"]) == ([(None, "strict")], ["strict", ""])
+
+
+@needs_strict
+@pytest.mark.parametrize(("on_record", "named"), [("strict", "none"), ("none", "strict")])
+def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: str, tmp_path: Path) -> None:
+    recorded = read(unfinished(tmp_path, sandbox=on_record))
+
+    terms = terms_on_record(recorded, None, named, str(tmp_path))
+
+    assert terms.sandbox is not None
+    assert terms.sandbox.level.value == named
+
+
+# What is kept of them.
+
+
+def test_where_all_are_in_this_process_nobody_is_timed_and_nothing_is_kept() -> None:
+    terms = terms_for(["greedy", "py:module:Name"], Limits(move=1.0), "none")
+
+    assert terms == Terms(None, None)
+    assert terms.kept == {"limits": None, "sandbox": ""}
+
+
+def test_guests_are_timed_and_shut_in_nowhere() -> None:
+    terms = terms_for(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
+
+    assert terms.sandbox is None
+    assert terms.kept["sandbox"] == ""
+    assert {name: terms.kept["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
+    assert "first_move" not in terms.kept["limits"]  # which was not asked for
+
+
+def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(PLAYS)
+    limits = Limits(move=30.0, first_move=31.0, start_up=32.0)
+    spec = spec_of("fish", str(bot), "greedy", limits=limits, sandbox="none", journal=str(tmp_path / "games"))
+
+    outcome = run(spec)
+
+    opening, seated, *_ = lines_of(Path(outcome.journal or ""))
+    assert opening["limits"] == terms_for(spec.addresses, limits, "none").kept["limits"]
+    assert opening["limits"]["first_move"] == 31.0
+    assert (opening["sandbox"], seated["enforced"]) == ("none", ["none", ""])
