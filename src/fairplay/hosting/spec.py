@@ -13,7 +13,6 @@ from fairplay.games import game_with
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import ID
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, Invitation, far
 from fairplay.referee.host import distinct, seats_by_age
 
 
@@ -99,10 +98,3 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def seed_options(text: str | None) -> dict[str, Any]:
     """What a spec has to say of a seed in words: 64 hex digits are the seed itself, anything else can be guessed."""
     return {} if text is None else {"seed": seed_from(text), "guessable": not is_whole(text)}
-
-
-def elsewhere(addresses: Sequence[str]) -> tuple[list[Command], list[Invitation]]:
-    """The programs and the doors among some addresses. Raises BadRequest for what is nowhere."""
-    places = [far(address) for address in addresses]
-    commands = [place for place in places if isinstance(place, Command)]
-    return commands, [place for place in places if isinstance(place, Invitation)]
