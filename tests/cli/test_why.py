@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from fairplay.hosting.why import MOST_LINES
 from fairplay.journal.appeal import Appeal, clauses
 from fairplay.journal.verify import read_lawful
 from fairplay.referee.local import Local
-from fairplay.render.words import LONGEST, quoted
+from fairplay.render.words import LONGEST
 from fairplay.testing.hostile import SHELF
 from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
 from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
@@ -266,16 +265,6 @@ def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest
     done = fairplay("why", "--json", "--", "-f.jsonl")
 
     assert all(" ./-f.jsonl " in command for command in json.loads(done.out)["commands"])
-
-
-@pytest.mark.parametrize("text", ["a b", "it's", "\x1b[2J'\\x", "a\nb", "caf\u00e9 \u202e", "\udcff-9", "$HOME `id` !"])
-def test_whatever_is_quoted_is_the_same_for_a_shell(text: str) -> None:
-    line = quoted(text)
-
-    done = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True)
-
-    assert line.isprintable()
-    assert done.stdout == text.encode(errors="surrogateescape")
 
 
 def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> None:
