@@ -36,6 +36,7 @@ SLOW = "lookahead:6"  # which thinks for minutes about the view below
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
+    POOL.close()  # others may have let house players think
     before = holdings()
     yield
     POOL.close()

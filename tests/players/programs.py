@@ -16,6 +16,7 @@ from fairplay.core.messages import Answer, Message
 from fairplay.players.process import Program
 from fairplay.players.process_tree import descendants
 from fairplay.players.sandbox import Level, Sandbox
+from fairplay.players.thinking import POOL
 from fairplay.referee.local import Local
 from tests.players.machine import needs_strict
 from tests.toy import Play, Toy, View
@@ -109,7 +110,8 @@ def gained(before: Holdings) -> Holdings:
 
 
 def nothing_left(before: Holdings) -> bool:
-    """Is all that came since then gone, or is it soon?"""
+    """Is all that came since then gone, or is it soon? The processes in which house players think are told to go."""
+    POOL.close()
     return soon(lambda: gained(before) == NOTHING)
 
 
