@@ -1,10 +1,10 @@
 """Measure what many matches cost that are played at once in one event loop.
 
 `waiting`: every match waits for a player that does not answer. The lines are in memory, so that what is measured is
-ours alone: the conversations, the channels, and the meter of lag.
-
-`journalled`: every match is played to its end and recorded on a real disk, with the usual durability, and every journal
-is verified. The share of a core is that of playing them as fast as they go.
+ours alone: the conversations, the channels, and the measuring of lag.
+`thinking`: rooms in which house players think hard, one match after the other; they do so in other processes, and the
+loop has to stay free.
+`journalled`: matches that are recorded on a disk while players take their time; every journal is verified afterwards.
 """
 
 import argparse
@@ -17,24 +17,29 @@ import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 from fairplay import Journal
 from fairplay.games.fish import Fish
+from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import wire
 from fairplay.players.limits import Limits
+from fairplay.players.location import near
 from fairplay.players.remote import Remote
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 
-MATCHES = 1000
-JOURNALLED = 500
 SECONDS = 10.0
 SEATS = 2
 GAME = Fish(rows=5, columns=5)
+BIG = Fish()
+TURNS = 20  # in the shortest of these matches
+LOOK = 0.02  # seconds between two looks at the lag
 
 
 class Figure(NamedTuple):
@@ -42,7 +47,8 @@ class Figure(NamedTuple):
 
     matches: int
     seats: int
-    core: float  # share of one core
+    core: float  # share of one core, without other processes
+    lag: float  # milliseconds by which the loop was late, but for one time in a hundred
     kilobytes: float  # per match
     threads: int
 
@@ -94,47 +100,74 @@ async def waiting(matches: int, seconds: float) -> Figure:
     return figure
 
 
-class Prompt(InMemory):
-    """A line to a player that takes the first action there is."""
+async def thinking(matches: int, seconds: float) -> Figure:
+    """House players that look three moves ahead."""
+
+    async def room(number: int) -> None:
+        while True:
+            match = dealt(BIG, ["ann", "bob"], number.to_bytes(32, "big"))
+            with Table({seat: near("lookahead:3", "fish", bytes([seat] * 32)) for seat in range(SEATS)}) as table:
+                seating = await table.seated(BIG, clock=time.perf_counter)
+            await play_async(match, seating.channels)
+
+    before = memory()
+    tasks = [asyncio.create_task(room(number)) for number in range(matches)]
+    await asyncio.sleep(1.0)  # until all of them are at it
+    figure = await watched(matches, seconds, before)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    return figure
+
+
+class Slow(InMemory):
+    """A line to a player that takes the first action there is, after a while."""
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
 
     async def receive(self) -> bytes:
-        """Say something to the last question, after a turn of the loop, as lines to others do."""
-        await asyncio.sleep(0)
-        asked = self._asked
+        """Say something to the last question."""
+        asked, answer = self._asked, None
+        if isinstance(asked, wire.TakeTurn):
+            await asyncio.sleep(self._pause)
+            answer = next(GAME.actions(GAME.unpack(asked.view)))
         assert not isinstance(asked, wire.Goodbye)
-        answer = next(GAME.actions(GAME.unpack(asked.view))) if isinstance(asked, wire.TakeTurn) else None
         return wire.encode({"nonce": asked.nonce, "answer": answer})
 
 
 async def journalled(matches: int, seconds: float) -> Figure:
-    """Recorded matches, JOURNALLED of them at most, which are played and not watched for so many seconds."""
-    matches = min(matches, JOURNALLED)
-    before, since, computed = memory(), time.perf_counter(), time.process_time()
-    threads = [0]
+    """Recorded matches that last a little longer than they are watched."""
+    pause = 1.2 * seconds / TURNS
 
     async def one(journal: Journal, number: int) -> None:
+        await asyncio.sleep(pause * number / matches)  # not all at the same moment
         match = dealt(GAME, ["ann", "bob"], number.to_bytes(32, "big"))
         with journal.begin(match) as record:
-            await play_async(match, [Remote(Prompt(), GAME) for _ in match.names], record)
-        threads.append(threading.active_count())
+            await play_async(match, [Remote(Slow(pause), GAME) for _ in match.names], record)
 
+    before = memory()
     with tempfile.TemporaryDirectory() as folder:
-        journal = Journal(folder)
-        await asyncio.gather(*(one(journal, number) for number in range(matches)))
-        core = (time.process_time() - computed) / (time.perf_counter() - since)
-        used = memory() - before
-        for path in Path(folder).iterdir():
+        tasks = [asyncio.create_task(one(Journal(folder), number)) for number in range(matches)]
+        figure = await watched(matches, seconds, before)
+        await asyncio.gather(*tasks)
+        paths = list(Path(folder).iterdir())
+        assert len(paths) == matches
+        for path in paths:
             verify(read(path))
-        assert len(list(Path(folder).iterdir())) == matches
-    return Figure(matches, matches * SEATS, core, used / 1024 / matches, max(threads))
+    return figure
 
 
 async def watched(matches: int, seconds: float, before: int) -> Figure:
     """What everything on this loop costs from now on, for so long; the memory of before is not counted."""
     since, computed = time.perf_counter(), time.process_time()
-    await asyncio.sleep(seconds)
+    lags = []
+    while (now := time.perf_counter()) < since + seconds:
+        await asyncio.sleep(LOOK)
+        lags.append(time.perf_counter() - now - LOOK)
     core = (time.process_time() - computed) / (time.perf_counter() - since)
-    return Figure(matches, matches * SEATS, core, (memory() - before) / 1024 / matches, threading.active_count())
+    lag = sorted(lags)[int(0.99 * len(lags))] * 1000
+    return Figure(matches, matches * SEATS, core, lag, (memory() - before) / 1024 / matches, threading.active_count())
 
 
 def memory() -> int:
@@ -143,34 +176,45 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-PARTS: dict[str, Part] = {"waiting": waiting, "journalled": journalled}
+# What is measured, and with how many matches if nothing is said.
+PARTS: dict[str, tuple[Part, int]] = {
+    "waiting": (waiting, 1000),
+    "thinking": (thinking, 20),
+    "journalled": (journalled, 500),
+}
 
 
-async def measured(part: Part, matches: int, seconds: float) -> Figure:
+def measured(name: str, matches: int | None, seconds: float) -> Figure:
     """The figure of one part."""
-    return await part(matches, seconds)
+    part, usual = PARTS[name]
+
+    async def measure() -> Figure:
+        return await part(matches or usual, seconds)
+
+    return asyncio.run(measure())
 
 
 def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--matches", type=int, default=MATCHES, help=f"at once; {MATCHES} if nothing is said")
+    parser.add_argument("--matches", type=int, help="at once; if nothing is said, each part has a number of its own")
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"to watch them; {SECONDS:g} if nothing is said")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}; all if none is given")
     chosen = parser.parse_args()
-    figures = {
-        name: asyncio.run(measured(PARTS[name], chosen.matches, chosen.seconds)) for name in chosen.names or PARTS
-    }
+    figures = {}
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as alone:  # for the memory
+        for name in chosen.names or PARTS:
+            figures[name] = alone.submit(measured, name, chosen.matches, chosen.seconds).result()
     if chosen.json:
         json.dump({name: figure._asdict() for name, figure in figures.items()}, sys.stdout)
         print()
         return
-    print(f"{'':<12}{'matches':>9}{'seats':>9}{'of a core':>11}{'kB a match':>12}{'threads':>9}")
+    print(f"{'':<12}{'matches':>9}{'seats':>9}{'of a core':>11}{'lag, ms':>9}{'kB a match':>12}{'threads':>9}")
     for name, figure in figures.items():
         print(
             f"{name:<12}{figure.matches:>9}{figure.seats:>9}{figure.core:>11.1%}"
-            f"{figure.kilobytes:>12.1f}{figure.threads:>9}"
+            f"{figure.lag:>9.1f}{figure.kilobytes:>12.1f}{figure.threads:>9}"
         )
 
 
