@@ -31,6 +31,7 @@ from tests.players.programs import holdings, soon
 KEY = bytes(range(32))
 HOUSE = [(game, player) for game in GAMES for player in title(game).house]
 FISH = Fish(rows=7, columns=7)
+CORES = len(os.sched_getaffinity(0))
 SLOW = "lookahead:6"  # which thinks for minutes about the view below
 
 
@@ -83,6 +84,19 @@ def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
     assert all(isinstance(answer, Answered) for answer in answers)
 
 
+def test_at_an_async_table_they_think_in_other_processes_and_elsewhere_they_do_not() -> None:
+    places: dict[int, Location] = {seat: near("greedy", title("fish"), KEY) for seat in range(2)}
+    match = dealt(Fish(rows=3, columns=3), ["ann", "bob"], KEY)
+
+    with Table(places) as table:
+        here = table.play(Referee(), match)
+        before = len(POOL.processes)
+        elsewhere = asyncio.run(table.play_async(Referee(), match))
+
+    assert (before, len(POOL.processes)) == (0, 1)
+    assert here == elsewhere
+
+
 def test_what_is_no_turn_is_acknowledged() -> None:
     (view,) = views("fish", 1)
 
@@ -116,7 +130,7 @@ def test_there_are_no_more_processes_than_cores() -> None:
 
     asyncio.run(ask())
 
-    assert 1 <= len(POOL.processes) <= len(os.sched_getaffinity(0))
+    assert 1 <= len(POOL.processes) <= CORES
 
 
 async def until_it_thinks() -> None:
@@ -145,6 +159,16 @@ def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place()
         return await Thinker("fish", "greedy", KEY).ask(TakeTurn(moving()))
 
     assert isinstance(asyncio.run(ask()), Answered)
+
+
+def test_a_process_that_was_killed_while_nobody_asked_is_replaced() -> None:
+    thinker, question = Thinker("fish", "greedy", KEY), TakeTurn(moving())
+    first = told(thinker, question)
+    for process in tuple(POOL.processes):
+        process.kill()
+        process.wait()
+
+    assert told(thinker, question) == first
 
 
 def test_nobody_is_ejected_when_a_process_is_killed() -> None:
@@ -235,7 +259,9 @@ from tests.hosting.test_thinking import *
 mode = sys.argv[1]
 
 async def main():
-    asking = asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving())))
+    asking = [asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving()))) for _ in range(CORES)]
+    while len(POOL.processes) < CORES:
+        await asyncio.sleep(0.01)
     await until_it_thinks()
     print(*(process.pid for process in POOL.processes), flush=True)
     if mode == "kill":
@@ -273,8 +299,8 @@ def test_when_the_host_ends_they_end_too_also_in_the_middle_of_a_thought(mode: s
     assert done.returncode == (-9 if mode == "kill" else 0), done.stderr
     assert rest == (["0"] if mode == "fork" else [])
     assert done.stderr == ""
-    assert len(pids.split()) == 1
-    assert soon(lambda: not is_alive(pids))
+    assert len(pids.split()) == CORES
+    assert soon(lambda: not any(map(is_alive, pids.split())))
 
 
 def is_alive(pid: str) -> bool:

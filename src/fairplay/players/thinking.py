@@ -121,20 +121,25 @@ class Pool:
         """Hand on questions to a process, one after the other."""
         process: subprocess.Popen[bytes] | None = None
         while job := self._jobs.get():
-            if not job.answer.cancelled():
-                try:
-                    process = process or self._start()
-                    job.deliver(answered(process, job.question))
-                except (OSError, EOFError, pickle.UnpicklingError) as error:
-                    became = f"cannot be started: {error}" if process is None else fate(self._end(process))
-                    job.deliver(HostFault(f"a process in which house players think {became}"))
-                    process = None
+            answer: Any = None
+            try:
+                if not job.answer.cancelled():
+                    if process is None or process.poll() is not None:  # it may have died while nobody asked
+                        process = self._replaced(process)
+                    answer = answered(process, job.question)
+            except Exception as error:  # whatever it is, somebody waits
+                became = fate(self._end(process)) if process else f"cannot be started: {error}"
+                answer, process = HostFault(f"a process in which house players think {became}"), None
             with self._lock:
                 self._open -= 1
+            job.deliver(answer)
         if process is not None:
             self._end(process)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _replaced(self, process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
+        """A new process, in the place of one that has died."""
+        if process is not None:
+            self._end(process)
         process = subprocess.Popen(
             COMMAND,
             stdin=subprocess.PIPE,
@@ -145,9 +150,10 @@ class Pool:
         return process
 
     def _end(self, process: subprocess.Popen[bytes]) -> int:
+        self.processes.discard(process)
         process.kill()
-        with process:  # closes its pipes, and waits
-            self.processes.discard(process)
+        with suppress(OSError), process:  # closes its pipes, in which something may be left, and waits
+            pass
         return process.returncode
 
 
