@@ -5,7 +5,6 @@ from contextlib import suppress
 
 from fairplay.core.events import Fault
 from fairplay.players.remote import Closed, TooMuch
-from fairplay.referee.closing import surely
 
 MOST_SHOWN = 512  # bytes of what was too much
 
@@ -47,7 +46,7 @@ class Stream:
                         await self.send(last)
         finally:
             self._writer.transport.abort()
-            await surely(asyncio.sleep(0))  # in which it is really closed
+            await asyncio.sleep(0)  # in which it is really closed
 
     def closed(self) -> Closed:
         """What it means that nothing can be said or heard any more."""

@@ -12,7 +12,6 @@ from fairplay.players.dial import MOST_LINE, Lost, dial
 from fairplay.players.door import Door
 from fairplay.players.places import host_and_port, reason
 from fairplay.players.remote import Closed, TooMuch
-from fairplay.referee.closing import surely
 
 try:
     from websockets.exceptions import (
@@ -84,18 +83,14 @@ class WebSocket:
                         await self._flush()
         finally:
             self._writer.transport.abort()
-            await surely(self._let_go())
+            if self._listener is not None:
+                self._listener.cancel()
+                await asyncio.wait((self._listener,))
+            await asyncio.sleep(0)  # in which it is really closed
 
     def evidence(self) -> str:
         """Nothing is known of the other end of a connection."""
         return ""
-
-    async def _let_go(self) -> None:
-        """Listen no more, and come back when the line is really closed."""
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.wait((self._listener,))
-        await asyncio.sleep(0)
 
     async def _shake_hands(self) -> None:
         """Answer the request with which a WebSocket begins."""
