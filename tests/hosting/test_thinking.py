@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fairplay import Entrant, MatchSpec, run, run_async
 from fairplay.core.chance import derive
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
@@ -85,16 +86,15 @@ def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
 
 
 def test_at_an_async_table_they_think_in_other_processes_and_elsewhere_they_do_not() -> None:
-    places: dict[int, Location] = {seat: near("greedy", title("fish"), KEY) for seat in range(2)}
-    match = dealt(Fish(rows=3, columns=3), ["ann", "bob"], KEY)
+    small, greedy = {"rows": 3, "columns": 3}, Entrant("greedy")
+    spec = MatchSpec(game="fish", parameters=small, entrants=(greedy, greedy), seed=KEY)
 
-    with Table(places) as table:
-        here = table.play(Referee(), match)
-        before = len(POOL.processes)
-        elsewhere = asyncio.run(table.play_async(Referee(), match))
+    here = run(spec)
+    before = len(POOL.processes)
+    elsewhere = asyncio.run(run_async(spec))
 
     assert (before, len(POOL.processes)) == (0, 1)
-    assert here == elsewhere
+    assert here.result == elsewhere.result
 
 
 def test_what_is_no_turn_is_acknowledged() -> None:
