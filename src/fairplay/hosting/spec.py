@@ -11,7 +11,7 @@ from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.games import game_with
 from fairplay.journal.append_file import Sync
-from fairplay.journal.record import ID
+from fairplay.journal.record import check_id
 from fairplay.players.limits import Limits
 from fairplay.referee.host import distinct, seats_by_age
 
@@ -75,8 +75,8 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
         """The game. Raises BadRequest unless the whole spec makes sense."""
         game = game_with(self.game, self.parameters)
         seats_by_age(game, len(self.entrants))
-        if self.id and ID.fullmatch(self.id) is None:
-            raise BadRequest(f"{self.id!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
+        if self.id:
+            check_id(self.id)
         if self.seed is not None and len(self.seed) != SEED_BYTES:
             raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(self.seed)}")
         return game

@@ -237,8 +237,7 @@ class Journal:
         return record, recorded
 
     def _begun(self, match: Match[Any, Any, Any], opening: Opening) -> MatchRecord:
-        if ID.fullmatch(match.id) is None:
-            raise BadRequest(f"{match.id!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
+        check_id(match.id)
         file = created(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
         record = MatchRecord(file, match, clock=self._clock, now=self._now)
         record.append(opening)
@@ -248,6 +247,12 @@ class Journal:
 def branched(recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
     """A match of its own that begins where another stood after so many facts."""
     return replace(recorded.at(facts), id=drawn_id(), names=names)
+
+
+def check_id(text: str) -> None:
+    """Raise BadRequest unless a match may have this id: it becomes the name of a file."""
+    if ID.fullmatch(text) is None:
+        raise BadRequest(f"{text!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
 
 
 def known_of(answer: Answer) -> str:
