@@ -23,6 +23,7 @@ from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message, Tell
 from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
+from fairplay.hosting.table import Here
 from fairplay.players import wire
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp
@@ -56,19 +57,6 @@ class Played(NamedTuple):
 
     facts: list[Event]
     result: Result
-
-
-class Here:
-    """A player in this process at a table with others elsewhere."""
-
-    def __init__(self, channel: Local) -> None:
-        self._channel = channel
-
-    async def ask(self, message: Message) -> Answer:
-        return self._channel.ask(message)
-
-    async def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
 
 
 class Client:
