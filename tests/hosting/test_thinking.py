@@ -193,6 +193,17 @@ def test_a_process_that_cannot_be_started_is_our_fault(monkeypatch: pytest.Monke
         told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))
 
 
+class OfOurs:
+    """What no process can take in that does not have these tests."""
+
+
+def test_a_question_that_makes_no_sense_there_is_a_fault_of_ours() -> None:
+    with pytest.raises(HostFault, match="ended with exit code 1"):
+        told(Thinker("fish", "greedy", KEY), TakeTurn(OfOurs()))
+
+    assert isinstance(told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))[0], Answered)
+
+
 def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
     async def ask() -> list[Answer]:
         slow = [asyncio.create_task(Thinker("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)]
@@ -206,6 +217,7 @@ def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
     assert isinstance(asyncio.run(ask())[0], Answered)
 
 
+@pytest.mark.alone
 def test_a_loop_goes_on_while_they_think() -> None:
     gaps: list[float] = []
 

@@ -74,7 +74,7 @@ def named_in_module(address: str) -> Any:
     _, _, rest = address.partition(":")
     name, colon, attribute = rest.partition(":")
     if not (name and colon and attribute):
-        raise BadRequest(f"{address!r} names nothing; write py:module:Name")
+        raise BadRequest(f"{address!r} names no player; write py:module:Name")
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = loaded(address, lambda: importlib.import_module(name))

@@ -59,8 +59,10 @@ def far(address: str) -> Command | Invitation | None:
 
 def near(address: str, game: str, key: bytes) -> Near:
     """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
-    player = open_player(address, title(game), key)
-    return Near(player) if address.startswith("py:") else House(player, game, address, key)
+    shelf = title(game)
+    player = open_player(address, shelf, key)
+    travels = shelf.rules.__module__ == f"fairplay.games.{game}.game"  # so that any process finds it by its name
+    return House(player, game, address, key) if travels and not address.startswith("py:") else Near(player)
 
 
 def words_in(text: str) -> tuple[str, ...]:

@@ -189,10 +189,14 @@ def work() -> None:
 
 def listen(questions: "SimpleQueue[tuple[str, str, bytes, Any]]") -> None:
     """Take in questions also while somebody thinks, so as to hear when there will be no more."""
-    with suppress(EOFError, OSError):
+    code = 1  # what is asked makes no sense here
+    try:
         while True:
             questions.put(pickle.load(sys.stdin.buffer))
-    os._exit(0)
+    except (EOFError, OSError):
+        code = 0
+    finally:
+        os._exit(code)
 
 
 @lru_cache(MOST_KEPT)
