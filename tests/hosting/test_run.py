@@ -18,6 +18,7 @@ from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
 from tests.hosting.specs import SEED, Listening, journals, module, spec_of
 from tests.journals_at import lines_of
+from tests.some import some
 
 POOL = """
 import pickle
@@ -53,12 +54,13 @@ class Player:
 """
 CRASHES = "def take_turn(view): raise RuntimeError('what it said')\n"
 
+
+def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
+    return asyncio.run(run_async(spec, observers))
+
+
 each_game = pytest.mark.parametrize("game", GAMES)
-
-
-def played_both_ways(spec: MatchSpec, observers: Any = ()) -> list[Outcome]:
-    """What comes of it, played and awaited."""
-    return [run(spec, observers), asyncio.run(run_async(spec, observers))]
+both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
 
 
 def in_pool(specs: list[MatchSpec], folder: Path) -> list[Outcome]:
@@ -122,44 +124,45 @@ def test_many_matches_are_played_at_once_in_one_loop_and_each_has_its_own_journa
         assert verify(recorded, outcome.result.receipt).result == replace(outcome.result, receipt=None)
 
 
+@both_ways
 def test_without_a_journal_nothing_is_written_and_there_is_no_receipt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    outcomes = played_both_ways(spec_of())
+    outcome = way(spec_of())
 
-    assert [(outcome.journal, outcome.result and outcome.result.receipt) for outcome in outcomes] == [(None, None)] * 2
+    assert (outcome.journal, outcome.result.receipt) == (None, None)
     assert list(tmp_path.iterdir()) == []
 
 
+@both_ways
 def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = module(tmp_path, CRASHES, "take_turn", monkeypatch)
 
-    for outcome in played_both_ways(spec_of("fish", "ann=greedy", f"bob={bad}")):
-        assert outcome.host_fault == ""
-        assert outcome.result is not None
-        assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
-        assert [seat for seat, _ in outcome.evidence] == [1]
-        assert "what it said" in outcome.evidence[0][1]
-        assert "what it said" not in repr(outcome.result)
+    outcome = way(spec_of("fish", "ann=greedy", f"bob={bad}"))
+
+    assert outcome.host_fault == ""
+    assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
+    assert [seat for seat, _ in outcome.evidence] == [1]
+    assert "what it said" in outcome.evidence[0][1]
+    assert "what it said" not in repr(outcome.result)
 
 
 # Observers.
 
 
-def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receipt(tmp_path: Path) -> None:
-    for way in (run, lambda spec, observers: asyncio.run(run_async(spec, observers))):
-        listening = Listening()
+@both_ways
+def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receipt(way: Any, tmp_path: Path) -> None:
+    listening = Listening()
 
-        outcome = way(spec_of(journal=str(tmp_path)), [listening])
+    outcome = way(spec_of(journal=str(tmp_path)), [listening])
 
-        assert outcome.result is not None
-        assert outcome.result.receipt is not None
-        assert listening.events[-1] == Ended(outcome.result)
-        assert isinstance(listening.events[0], Started)
+    assert outcome.result.receipt is not None
+    assert listening.events[-1] == Ended(outcome.result)
+    assert isinstance(listening.events[0], Started)
 
 
 def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path:
     outcomes = in_pool(specs, tmp_path)
 
     heard = (tmp_path / "heard").read_text().splitlines()
-    for outcome in outcomes:
+    for outcome in some(outcomes):
         mine = [line.split()[0] for line in heard if line.endswith(f" {outcome.id}")]
         assert mine == ["Started", *["Acted"] * outcome.turns, "Ended"]
 
@@ -183,22 +186,20 @@ def in_the_way(tmp_path: Path) -> str:
     return str(tmp_path / "file" / "games")
 
 
+@both_ways
 @pytest.mark.parametrize("player", ["random", "exec:cat"])
-def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(player: str, tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, player: str, tmp_path: Path) -> None:
     listening, folder = Listening(), in_the_way(tmp_path)
     spec = spec_of("fish", "ann=greedy", f"bob={player}", id="m", journal=folder, sandbox="none")
 
-    for outcome in played_both_ways(spec, [listening]):
-        assert outcome == Outcome(
-            id="m",
-            names=("ann", "bob"),
-            result=None,
-            host_fault=f"no journal can be written in {folder}: Not a directory",
-        )
+    outcome = way(spec, [listening])
+
+    why = f"no journal can be written in {folder}: Not a directory"
+    assert outcome == Outcome(id="m", names=("ann", "bob"), result=None, host_fault=why)
     assert listening.events == []
 
 
-@pytest.mark.parametrize("way", [run, lambda spec: asyncio.run(run_async(spec))], ids=["played", "awaited"])
+@both_ways
 def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_stays(way: Any, tmp_path: Path) -> None:
     tiles = list(range(14))
     spec = spec_of("tsuro", parameters={"size": 5, "tiles": tiles}, journal=str(tmp_path))
@@ -212,8 +213,9 @@ def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_sta
     assert {line["fact"]["type"] for line in lines_of(path) if line["type"] == "fact"} == {"acted"}
 
 
+@both_ways
 def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = spec_of(id="m", journal=str(tmp_path))
     (tmp_path / "m.jsonl").write_bytes(b"")
@@ -223,9 +225,10 @@ def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
 
     monkeypatch.setattr("fairplay.journal.append_file.Disk.open", fail)
 
-    for outcome in played_both_ways(spec):
-        assert (outcome.result, outcome.id, outcome.names) == (None, "m", spec.labels)
-        assert outcome.host_fault == f"the journal {tmp_path / 'm.jsonl'} cannot be opened: Input/output error"
+    outcome = way(spec)
+
+    assert (outcome.result, outcome.id, outcome.names) == (None, "m", spec.labels)
+    assert outcome.host_fault == f"the journal {tmp_path / 'm.jsonl'} cannot be opened: Input/output error"
 
 
 # What makes no sense.

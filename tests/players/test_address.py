@@ -1,6 +1,7 @@
 """Try out every way to name a player, and every way to get it wrong."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -37,12 +38,14 @@ class Player:
 
 
 @pytest.fixture
-def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A directory that we are in; the modules that are loaded from it are forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "modules", {**sys.modules})
-    return tmp_path
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(tmp_path):
+            del sys.modules[name]
 
 
 def open_fish(address: str, key: bytes = KEY) -> Any:
@@ -149,7 +152,7 @@ def test_a_module_may_be_in_a_package(bots: Path) -> None:
 
 @pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])
 def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> None:
-    assert refusal(address) == f"{address!r} names no player; write py:module:Name"
+    assert refusal(address) == f"{address!r} names nothing; write py:module:Name"
 
 
 @pytest.mark.parametrize(
