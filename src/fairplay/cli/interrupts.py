@@ -1,11 +1,9 @@
 """End on SIGTERM as on Ctrl-C, also where Ctrl-C itself is ignored."""
 
-import asyncio
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 
 @contextmanager
@@ -15,29 +13,35 @@ def sigterm_interrupts() -> Iterator[None]:
     if before is signal.SIG_IGN:
         yield
         return
-    signal.signal(signal.SIGTERM, interrupt)
+    with deaf_to_sigint():
+        signal.signal(signal.SIGTERM, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def deaf_to_sigint() -> Iterator[None]:
+    """Where SIGINT is ignored, as by a script that starts us with &, let it be blocked instead.
+
+    It reaches us no more than before. But now there is what answers it: Python's own handler, and that of an event
+    loop, which cancels the task that is run and lets it put things in order. SIGTERM can ask for that.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # which forgets what came meanwhile
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def interrupt(_: int, frame: FrameType | None) -> None:
-    """Do what Ctrl-C would do.
-
-    A script that starts us with & lets us ignore SIGINT, and it stays ignored, so it cannot be raised here.
-    """
+    """Do what Ctrl-C would do."""
     on_sigint = signal.getsignal(signal.SIGINT)
-    if callable(on_sigint):  # Python's, or in an event loop its own, which cancels the task that is run
+    if callable(on_sigint):
         on_sigint(signal.SIGINT, frame)
-        return
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        stop()
-    loop.call_soon_threadsafe(stop)  # between two steps of tasks, which are all cancelled then
-
-
-def stop() -> NoReturn:
-    """Stop what is being done, as Ctrl-C stops it."""
-    raise KeyboardInterrupt

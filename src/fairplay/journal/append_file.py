@@ -8,6 +8,7 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
@@ -50,6 +51,7 @@ class Syncer:
         self._lock = threading.Lock()
         self._asked = threading.Event()  # somebody waits
         self._dirty: dict[AppendFile, list[Future[None]]] = {}  # what is to be synced, and who waits for it
+        self._awaited: list[AppendFile] = []  # of these, those that somebody waits for
         self._running = False
 
     def sync_later(self, file: "AppendFile") -> None:
@@ -65,26 +67,46 @@ class Syncer:
         done: Future[None] = Future()
         with self._lock:
             self._dirty.setdefault(file, []).append(done)
+            self._awaited.append(file)
             self._asked.set()
             self._run()
         return done
 
     def round(self) -> bool:
-        """Sync once what there is; False: nothing was to be synced."""
+        """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
         with self._lock:
-            dirty, self._dirty = self._dirty, {}
-        for file, waiting in sorted(dirty.items(), key=lambda one: not one[1]):  # first those that somebody awaits
-            if file.sync_behind():
-                self.sync_later(file)
-            for done in waiting:
-                if done.set_running_or_notify_cancel():
-                    done.set_result(None)
-        return bool(dirty)
+            left = list(self._dirty)
+        for file in left:
+            self._sync_awaited()
+            self._sync(file)
+        self._sync_awaited()
+        return bool(left)
+
+    def _sync_awaited(self) -> None:
+        """Sync what somebody awaits by now."""
+        while self._awaited:
+            with self._lock:
+                file = self._awaited.pop(0)
+            self._sync(file)
+
+    def _sync(self, file: "AppendFile") -> None:
+        with self._lock:
+            waiting = self._dirty.pop(file, None)
+        if waiting is None:  # it was synced meanwhile
+            return
+        if file.sync_behind():
+            self.sync_later(file)
+        for done in waiting:
+            if done.set_running_or_notify_cancel():
+                done.set_result(None)
 
     def _run(self) -> None:
         if not self._running:
+            try:
+                threading.Thread(target=self._rounds, name="fairplay-sync", daemon=True).start()
+            except RuntimeError as error:  # there are too many threads
+                raise HostFault(f"no journal can be made durable: {error}") from None
             self._running = True
-            threading.Thread(target=self._rounds, name="fairplay-sync", daemon=True).start()
 
     def _rounds(self) -> None:
         idle = 0
@@ -155,7 +177,17 @@ class Disk:
 
 
 SYNCER = Syncer()
-os.register_at_fork(after_in_child=SYNCER.forget)
+FILES: "WeakSet[AppendFile]" = WeakSet()
+
+
+def after_fork() -> None:
+    """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
+    SYNCER.forget()
+    for file in FILES:
+        file.leave_to_parent()
+
+
+os.register_at_fork(after_in_child=after_fork)
 
 
 class AppendFile:
@@ -175,6 +207,14 @@ class AppendFile:
         self._looked = -1.0  # when it was last made sure that nobody else writes here
         self._syncing = threading.Lock()
         self._failure: OSError | None = None
+        FILES.add(self)
+
+    def leave_to_parent(self) -> None:
+        """Let go of it in a process that was forked, or else it stayed locked for as long as that lives."""
+        self._syncing = threading.Lock()
+        file, self._file = self._file, -1
+        with suppress(OSError):
+            os.close(file)
 
     def append(self, text: bytes) -> bool:
         """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
@@ -208,10 +248,8 @@ class AppendFile:
 
     async def synced(self) -> None:
         """The same, awaited."""
-        import asyncio  # where all players are in this process, nobody needs it
-
         if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
-            import asyncio
+            import asyncio  # where all players are in this process, nobody needs it
 
             await asyncio.wrap_future(self._disk.sync_now(self))
         if self._failure is not None:

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
@@ -65,6 +65,26 @@ class Job:
         self.question = question
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None  # that works it out
+
+    def put_to(self, process: subprocess.Popen[bytes]) -> Any:
+        """What a process answers. Raises if nobody wants to know it any more, and the process is killed for that."""
+        with self._lock:
+            self._process = process
+        answer = answered(process, self.question)
+        with self._lock:
+            if self._process is None:
+                raise EOFError
+            self._process = None
+        return answer
+
+    def call_off(self) -> None:
+        """Whoever still works on it stops, for others wait."""
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+            self._process = None
 
     def deliver(self, answer: Any) -> None:
         """Bring the answer, from another thread; nobody may be there any more."""
@@ -88,7 +108,7 @@ class Pool:
         self.begin()
 
     def begin(self) -> None:
-        """Be as if nobody had asked yet; so a fork of this process leaves alone what is not its own."""
+        """Be as if nobody had asked yet."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._open = 0  # questions that were not answered yet
@@ -99,39 +119,51 @@ class Pool:
         """What comes back for a question. HostFault: whoever had it has died."""
         job = Job(question)
         with self._lock:
+            if len(self._threads) < min(self._open + 1, self._most):
+                thread = threading.Thread(target=self._work, args=(self._jobs,), name="thinking", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:  # there are too many
+                    raise HostFault(f"no house player can think: {error}") from None
+                self._threads.append(thread)
             self._open += 1
-            if len(self._threads) < min(self._open, self._most):
-                self._threads.append(threading.Thread(target=self._work, name="thinking", daemon=True))
-                self._threads[-1].start()
         self._jobs.put(job)
-        return await job.answer
+        try:
+            return await job.answer
+        finally:
+            job.call_off()
 
     def close(self) -> None:
-        """End all processes, whatever they are at."""
+        """End all processes, whatever they are at; who still waits for an answer hears that there is none."""
         with self._lock:
-            threads, self._threads = self._threads, []
+            threads, self._threads, jobs = self._threads, [], self._jobs
+            self._jobs, self._open = SimpleQueue(), 0
+        while not jobs.empty():
+            with suppress(Empty):
+                if (job := jobs.get_nowait()) is not None:
+                    job.deliver(HostFault("house players think no more"))
         for _ in threads:
-            self._jobs.put(None)
+            jobs.put(None)
         for process in tuple(self.processes):
             process.kill()
         for thread in threads:
             thread.join(KILL_WAIT)
 
-    def _work(self) -> None:
+    def _work(self, jobs: "SimpleQueue[Job | None]") -> None:
         """Hand on questions to a process, one after the other."""
         process: subprocess.Popen[bytes] | None = None
-        while job := self._jobs.get():
+        while job := jobs.get():
             answer: Any = None
             try:
                 if not job.answer.cancelled():
                     if process is None or process.poll() is not None:  # it may have died while nobody asked
                         process = self._replaced(process)
-                    answer = answered(process, job.question)
+                    answer = job.put_to(process)
             except Exception as error:  # whatever it is, somebody waits
                 became = fate(self._end(process)) if process else f"cannot be started: {error}"
                 answer, process = HostFault(f"a process in which house players think {became}"), None
             with self._lock:
-                self._open -= 1
+                self._open -= jobs is self._jobs
             job.deliver(answer)
         if process is not None:
             self._end(process)
@@ -167,7 +199,19 @@ def answered(process: subprocess.Popen[bytes], question: bytes) -> Any:
 
 POOL = Pool(len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
 atexit.register(POOL.close)
-os.register_at_fork(after_in_child=POOL.begin)
+
+
+def after_fork() -> None:
+    """Leave to the parent what is the parent's: those who think for it end when it does, and not with this process."""
+    for process in POOL.processes:
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                os.close(pipe.fileno() if pipe else -1)
+        process.returncode = 0  # it is not our child, so there is nothing to wait for
+    POOL.begin()
+
+
+os.register_at_fork(after_in_child=after_fork)
 
 
 # What such a process does.
