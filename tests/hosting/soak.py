@@ -69,10 +69,10 @@ async def one(number: int, commands: list[Command]) -> None:
 
 
 async def played_at(
-    table: Table, match: AnyMatch, record: Record = UNRECORDED, turns: dict[int, int] | None = None
+    table: Table, match: AnyMatch, record: Record = UNRECORDED, took: dict[int, list[float]] | None = None
 ) -> AnyMatch:
     """A match with whoever sits down at a table."""
-    seating = await table.seated(match.game, match_id=match.id, turns=turns, clock=record.clock)
+    seating = await table.seated(match.game, match_id=match.id, took=took, clock=record.clock)
     return await play_async(match, seating.channels, record)
 
 

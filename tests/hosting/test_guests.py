@@ -13,13 +13,15 @@ import pytest
 
 from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async, serve_player
 from fairplay.games import title
-from fairplay.hosting.table import called
+from fairplay.hosting.table import called, placed
 from fairplay.journal.appeal import appeals
 from fairplay.journal.library import find
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
+from fairplay.players import door
 from fairplay.players.dial import dial, lines_from, sender
+from fairplay.players.remote import Remote
 from tests.cli.command import SCRIPT, Done, fairplay
 from tests.hosting.specs import Interrupting, Listening, journals, spec_of
 from tests.journals_at import lines_of
@@ -258,3 +260,24 @@ def test_who_has_the_plain_name_does_not_depend_on_who_came_first(order: tuple[i
     own = dict.fromkeys(order, "ann")
 
     assert called(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")
+
+
+def guests(*names: str | None) -> list[door.Guest]:
+    """Guests in the order in which they came."""
+    return [door.Guest(Remote(door.Nobody(), title("q").rules()), name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("came", "names", "seats"),
+    [
+        (("bob", "ann"), {0: "ann", 1: "bob"}, {0: "ann", 1: "bob"}),  # as they sat before
+        (("cyd", "ann"), {0: "ann", 1: "bob"}, {0: "ann", 1: "cyd"}),
+        ((None, "bob"), {2: "bob", 3: "tcp:4000"}, {2: "bob", 3: None}),
+        (("ann", "ann"), {0: "bob", 1: "ann"}, {0: "ann", 1: "ann"}),
+        (("x", "y"), {0: "tcp:1", 1: "tcp:1-2"}, {0: "x", 1: "y"}),  # in the order in which they came
+    ],
+)
+def test_a_guest_sits_where_its_name_is_expected(
+    came: tuple[str | None, ...], names: dict[int, str], seats: dict[int, str | None]
+) -> None:
+    assert {seat: guest.name for seat, guest in placed(guests(*came), names).items()} == seats

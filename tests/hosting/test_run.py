@@ -253,7 +253,7 @@ BAD: dict[str, tuple[MatchSpec, str]] = {
     "half a character": (spec_of("fish", "greedy", "ann\ud800=random"), "half a character"),
     "observer without a scheme": (spec_of(observers=("Reporter",)), "'Reporter' names no observer"),
     "observer that is nowhere": (spec_of(observers=("py:nobody_there:Bot",)), "No module named 'nobody_there'"),
-    "observer without a name": (spec_of(observers=("py:json",)), "'py:json' names nothing"),
+    "observer without a name": (spec_of(observers=("py:json",)), "'py:json' names no observer"),
     "observer that its module lacks": (spec_of(observers=("py:json:Nobody",)), "there is no 'Nobody' in json"),
     "observer that is none": (spec_of(observers=("py:json:dumps",)), "has no method observe"),
 }

@@ -164,7 +164,7 @@ def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
 
     async def play(table: Table) -> None:
         coming = asyncio.create_task(come(table.doors[Invitation("tcp", "0")]))
-        await played_at(table, dealt(rules, list("ab"), SEED), turns={0: 3, 1: 7})
+        await played_at(table, dealt(rules, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
         await coming
 
     with Table(guests, limits=PATIENT, tell=lambda text: None) as table:

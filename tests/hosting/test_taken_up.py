@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, Journal, MatchSpec, Moment, Outcome, run, run_async
+from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
 from fairplay.hosting import sitting
 from fairplay.journal.replay import read
 from fairplay.journal.unfinished import unfinished
@@ -130,15 +130,57 @@ def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
 
 
 @both_ways
-def test_a_spec_whose_match_has_ended_is_refused(way: Any, tmp_path: Path) -> None:
+def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, tmp_path: Path) -> None:
     spec = spec_of(id="m", journal=str(tmp_path))
-    run(spec)
+    first = run(spec)
     left = (tmp_path / "m.jsonl").read_bytes()
 
-    with pytest.raises(BadRequest, match="this match is finished"):
-        way(spec)
+    again = way(spec)
 
+    assert again == replace(first, took=again.took)
+    assert again.result is not None
     assert (tmp_path / "m.jsonl").read_bytes() == left
+    with pytest.raises(BadRequest, match="another match than the one"):
+        way(replace(spec, seed=bytes(32)))
+
+
+@both_ways
+@pytest.mark.parametrize("there", [b"", b'{"type":"opening","se'], ids=["empty", "torn"])
+def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any, there: bytes, tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_bytes(there)
+
+    outcome = way(spec_of(id="m", journal=str(tmp_path)))
+
+    assert outcome.result is not None
+    assert verify(read(tmp_path / "m.jsonl"), outcome.result.receipt).result.ranking == outcome.result.ranking
+
+
+def test_a_match_of_another_format_or_other_rules_is_not_gone_on_with(tmp_path: Path) -> None:
+    spec = spec_of(journal=str(tmp_path))
+    opening = read(interrupted(spec)).opening
+
+    assert sitting.is_same(spec, opening)
+    assert not sitting.is_same(spec, replace(opening, format=2))
+    assert not sitting.is_same(spec, replace(opening, rules="0"))
+
+
+def test_a_cancelled_match_is_cancelled_even_if_its_journal_cannot_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(record: MatchRecord) -> None:
+        raise HostFault("the disk is gone")
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(run_async(spec_of("fish", "tcp:0", "greedy", journal=str(tmp_path))))
+        while not list(tmp_path.iterdir()):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    monkeypatch.setattr(MatchRecord, "close", fail)
+
+    assert asyncio.run(cancelled())
 
 
 @both_ways

@@ -129,7 +129,7 @@ def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
 def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:
     recorded = read(unfinished(tmp_path, limits=None))
 
-    assert terms_on_record(recorded, None, "none", str(tmp_path)).limits == DEFAULT
+    assert terms_on_record(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT
 
 
 # Sandboxes.
@@ -189,7 +189,7 @@ def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_
 def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: str, tmp_path: Path) -> None:
     recorded = read(unfinished(tmp_path, sandbox=on_record))
 
-    terms = terms_on_record(recorded, None, named, str(tmp_path))
+    terms = terms_on_record(recorded, recorded.opening.players, None, named, [str(tmp_path)])
 
     assert terms.sandbox is not None
     assert terms.sandbox.level.value == named

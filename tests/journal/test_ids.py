@@ -43,7 +43,7 @@ def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
     journal, match = Journal(tmp_path), called("again")
     with journal.begin(match) as record:
         for _ in range(2):
-            with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+            with pytest.raises(BadRequest, match="another process is playing this match"):
                 journal.begin(called("again"))
         record.write(Started(match.names), None, None)  # the first goes on as if nothing had been
 

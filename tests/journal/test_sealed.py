@@ -1,15 +1,19 @@
 """Try out that of a sealed match the seed is told to nobody, and that its journal proves the deal all the same."""
 
 import json
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairplay import Ended, Event, Journal, Local, Referee, play
+from fairplay import Ended, Event, Journal, Local, Referee, house_strategy, play
 from fairplay.core.chance import commitment_to
+from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro.pieces import TILES
 from fairplay.journal.record import branched
 from fairplay.journal.replay import read
+from fairplay.journal.summary import summarised
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
 from fairplay.referee.host import dealt
@@ -101,3 +105,17 @@ def test_a_match_stays_sealed_when_it_is_resumed_and_when_others_play_on(sealed:
     assert (resumed.result.seed is None, branch.result.seed is None) == (sealed, sealed)
     assert verify(read(played.path)) == resumed
     assert verify(read(other.path)) == branch
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_the_library_tells_nothing_that_matches_of_the_same_deal_still_hide(sealed: bool, tmp_path: Path) -> None:
+    game = Tsuro.drawing_from(cycle(range(TILES)), 3, size=5)
+    match = dealt(game, ["ann", "bob", "cyd"], SEED, sealed=sealed)
+    table = [Local(house_strategy("tsuro", "first"), game) for _ in match.names]
+    with Journal(tmp_path).begin(match) as record:
+        play(match, table, record)
+
+    told = summarised(record.path).parameters["tiles"]
+
+    assert told == ("given" if sealed else game.parameters()["tiles"])
+    assert game.parameters()["tiles"] != "given"

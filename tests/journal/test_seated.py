@@ -1,6 +1,7 @@
 """Try out that a record says who sat down, on which terms, and that nothing happens before."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -9,14 +10,14 @@ from fairplay import Journal, Local, Referee, play
 from fairplay.journal.appeal import appeals
 from fairplay.journal.library import Query, find
 from fairplay.journal.lines import Resumed, Seated
-from fairplay.journal.replay import read, seat_of
+from fairplay.journal.replay import can_sit, read, seat_of
 from fairplay.journal.summary import Status
 from fairplay.journal.verify import verify
 from fairplay.referee.host import dealt
 from tests.journal.forging import line, refused
 from tests.journal.journals import GAME, SEED, AnyMatch, cheat, first, house, later, record
 
-OUT_OF_PLACE = "a new seating, or one of another number of players, cannot stand here"
+OUT_OF_PLACE = "a new seating, or one with other names than the host gave, cannot stand here"
 
 
 @pytest.fixture
@@ -28,6 +29,22 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("names", [[], ["a", "b"], ["a", "b", "c", "d"]])
 def test_a_seating_of_more_or_fewer_players_is_named(names: list[str], path: Path) -> None:
     assert refused(path, line(2, names=names)) == (2, OUT_OF_PLACE)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"names": ["a", "a", "c"]}, {"names": ["a\x1b[2J", "b", "c"]}, {"enforced": ["strict"]}],
+    ids=["two of one name", "no name that anybody can give itself", "enforced for one of three"],
+)
+def test_a_seating_that_cannot_be_is_named(change: dict[str, Any], path: Path) -> None:
+    assert refused(path, line(2, **change)) == (2, OUT_OF_PLACE)
+
+
+@pytest.mark.parametrize(("names", "can"), [(("ann", "eve"), True), (("ann", "tcp:1"), True), (("eve", "bob"), False)])
+def test_the_labels_that_the_host_gave_are_kept(names: tuple[str, ...], can: bool, path: Path) -> None:
+    opening = replace(read(path).opening, names=("ann", "tcp:1"), players=("tcp:1", "tcp:1"))
+
+    assert can_sit(Seated(1, 0.0, names), opening) is can
 
 
 def test_nobody_sits_down_twice(path: Path) -> None:

@@ -152,7 +152,7 @@ def test_a_module_may_be_in_a_package(bots: Path) -> None:
 
 @pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])
 def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> None:
-    assert refusal(address) == f"{address!r} names nothing; write py:module:Name"
+    assert refusal(address) == f"{address!r} names no player; write py:module:Name"
 
 
 @pytest.mark.parametrize(

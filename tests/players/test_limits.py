@@ -147,3 +147,11 @@ def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
         spent += taken
 
     assert spent > 1.0
+
+
+def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None:
+    budget = Budget(Limits(move=5.0, first_move=20.0, bank=10.0, increment=1.0))
+
+    budget.spend_before([4.0, 30.0, 0.5])
+
+    assert budget.allowed(TakeTurn(None)) == pytest.approx(1.5)  # 10 - 4 + 1, nothing + 1, - 0.5 + 1

@@ -437,7 +437,7 @@ def test_questions_tell_the_match_the_turn_and_the_limit() -> None:
 def test_a_resumed_match_goes_on_counting_turns() -> None:
     line = Scripted((0.0, BOWS), (0.0, PASSES))
 
-    asked(line, START, TURN, turns=7)
+    asked(line, START, TURN, took=[0.0] * 7)
 
     assert [question["turn"] for question in line.sent] == [7, 8]
 

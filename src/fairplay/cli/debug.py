@@ -207,7 +207,7 @@ def with_others(
     chosen = {}
     for other, text in zip(rest, others, strict=True):
         name, chosen[other] = split_label(text)
-        names[other] = name if "=" in text else names[other]
+        names[other] = names[other] if name == text else name
     return tuple(distinct(names)), chosen
 
 

@@ -23,6 +23,7 @@ from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
+from fairplay.render.words import quoted
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
 
@@ -46,12 +47,13 @@ limit_option = click.option(
     "--limit",
     metavar="SECONDS",
     help="For each answer of a player elsewhere; or move=5,first=20,bank=60,increment=1,start=10,arrival=60. "
-    f"[default: {DEFAULT.move:g}, or what is on record]",
+    f"[default: {DEFAULT.move:g}; a match that goes on keeps its own]",
 )
 sandbox_option = click.option(
     "--sandbox",
     type=click.Choice(["auto", *(level.value for level in Level)]),
-    help="How programs are shut in; see: fairplay doctor. [default: auto, or what is on record if that is stricter]",
+    help="How programs are shut in; see: fairplay doctor. "
+    "[default: auto; a match that goes on keeps its own if that is stricter]",
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
@@ -95,7 +97,7 @@ def hint(record: Record | None) -> str:
     """How to go on with a match that was interrupted."""
     if not isinstance(record, MatchRecord) or not record.path.exists():
         return ""
-    return f"; to go on with the match: fairplay resume {record.path}"
+    return f"; to go on with the match: fairplay resume {quoted(str(record.path))}"
 
 
 def refuse_unreadable(texts: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from fairplay.cli.match_options import (
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.hosting.sitting import branch_of, gone_on_with
-from fairplay.hosting.terms import terms_for
+from fairplay.hosting.terms import terms_on_record
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, about
@@ -68,7 +68,7 @@ def resume(
         recorded = read_lawful(file)
     names, addresses = seating(recorded, recorded.at(at), players)
     folders = [*([directory] if directory else []), str(Path(file).parent)]
-    terms = terms_for(addresses, limits, sandbox, folders)
+    terms = terms_on_record(recorded, addresses, limits, sandbox, folders)
     journal = None if directory is None else Journal(directory, sync=Sync(sync))
     return show(branch_of(recorded, at, names, addresses, terms, journal), quiet=quiet, events=events)
 
@@ -87,5 +87,5 @@ def seating(
         raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
     for seat, text in zip(seats, players, strict=False):
         label, addresses[seat] = split_label(text)
-        names[seat] = label if "=" in text else names[seat]
+        names[seat] = names[seat] if label == text else label
     return tuple(distinct(names)), tuple(addresses)

@@ -2,21 +2,24 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Acted
+from fairplay.core.events import Acted, Receipt
+from fairplay.core.game import Moment
 from fairplay.core.roles import Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import AnyMatch, Sitting, sitting_for
+from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, path_of, sitting_for
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.hosting.table import Table, called
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.record import Finished, MatchRecord
+from fairplay.journal.replay import about
+from fairplay.journal.verify import read_lawful
 from fairplay.players.address import loaded, named_in_module
+from fairplay.referee.closing import surely
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
 from fairplay.referee.local import Local
@@ -28,6 +31,8 @@ def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
     try:
         hosted = hosted_for(spec, observers)
         hosted.play()
+    except Finished:
+        return outcome_on_record(spec)
     except HostFault as fault:
         return failed(spec, hosted, fault)
     return hosted.outcome()
@@ -39,7 +44,12 @@ async def run_async(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outc
     try:
         hosted = hosted_for(spec, observers)
         await hosted.play_async()
+    except Finished:
+        return outcome_on_record(spec)
     except HostFault as fault:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # whoever called us off does not want to hear of anything else
+            raise asyncio.CancelledError from fault
         return failed(spec, hosted, fault)
     return hosted.outcome()
 
@@ -98,16 +108,23 @@ class Hosted:
 
     async def _play_at(self, table: Table, leaving: ExitStack) -> AnyMatch:
         sitting, record = self._sitting, self._begin(leaving)
-        turns = Counter(fact.seat for fact in sitting.facts if isinstance(fact, Acted))
         inform = leaving.enter_context(self._referee.informing())
-        seating = await table.seated(self.match.game, match_id=self.match.id, turns=turns, clock=self.notes.clock)
-        labels = list(sitting.labels)
-        for ejected in self.match.ejected:  # who is out already is called what it was called
-            labels[ejected.seat] = self.match.names[ejected.seat]
-        self.match = replace(self.match, names=called(labels, sitting.addresses, seating.names))
-        if isinstance(record, MatchRecord):
-            record.enforced = tuple(table.enforced.get(seat, "") for seat in range(len(sitting.labels)))
-        return self._end(await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed))
+        try:
+            match = self.match
+            seating = await table.seated(
+                match.game, match_id=match.id, took=sitting.took, names=match.names, clock=self.notes.clock
+            )
+            labels = list(sitting.labels)
+            for ejected in match.ejected:  # who is out already is called what it was called
+                labels[ejected.seat] = match.names[ejected.seat]
+            self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
+            if isinstance(record, MatchRecord):
+                record.enforced = tuple(table.enforced.get(seat, "") for seat in range(len(labels)))
+            final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
+            return self._end(final)
+        finally:
+            with suppress(HostFault):  # which closing the record will tell
+                await surely(record.settled())  # so that closing it waits for no disk
 
     def _table(self, leaving: ExitStack) -> Table:
         """Everything is closed on every path; the record that a resumed match goes on with, too."""
@@ -126,6 +143,26 @@ class Hosted:
         return match
 
 
+def outcome_on_record(spec: MatchSpec) -> Outcome:
+    """What came of a match that was finished before. Raises BadRequest if it is another one."""
+    path = path_of(spec)
+    with about(path):
+        recorded = read_lawful(path)
+    if recorded.closing is None or not is_same(spec, recorded.opening):
+        raise BadRequest(f"{path}: {ANOTHER}")
+    entries = recorded.entries
+    head = Receipt(len(recorded.heads) - 1, recorded.heads[-1])
+    return Outcome(
+        id=recorded.opening.match,
+        names=recorded.names,
+        result=replace(recorded.closing.result, receipt=head),
+        journal=str(path),
+        evidence=tuple((entry.fact.seat, entry.evidence) for entry in entries if entry.evidence),
+        turns=sum(isinstance(entry.fact, Acted) or entry.fact.moment is Moment.TURN for entry in entries),
+        took=recorded.closing.at - recorded.opening.at,
+    )
+
+
 def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:
     """What comes of a match if the host fails; None: it did so before there was a match."""
     if hosted is None:
@@ -137,8 +174,8 @@ def opened_observer(address: str) -> Observer:
     """The observer at an address, py:module:Name."""
     if not address.startswith("py:"):
         raise BadRequest(f"{address!r} names no observer; write py:module:Name")
-    found = named_in_module(address)
+    found = named_in_module(address, "observer")
     observer: Observer = loaded(address, found) if isinstance(found, type) else found
-    if not callable(getattr(observer, "observe", None)):
+    if not callable(loaded(address, lambda: getattr(observer, "observe", None))):
         raise BadRequest(f"what {address} names is no observer: it has no method observe(event, match)")
     return observer

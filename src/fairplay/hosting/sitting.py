@@ -1,7 +1,7 @@
 """Make a match ready to be played: a new one from a spec, or one that was interrupted from its record."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Fact
+from fairplay.core.events import Acted
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Record
@@ -18,10 +18,10 @@ from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import OPEN, Table
 from fairplay.hosting.terms import Terms, terms_for, terms_on_record
 from fairplay.journal.append_file import InUse, Sync
-from fairplay.journal.lines import Opening
+from fairplay.journal.lines import FORMAT, Entry, Opening
 from fairplay.journal.record import Finished, Journal, branched
 from fairplay.journal.replay import Recorded, about
-from fairplay.journal.unfinished import unfinished
+from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
 from fairplay.players.location import Location, far, near
@@ -29,6 +29,7 @@ from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
 
 AnyMatch = Match[Any, Any, Any]
+ANOTHER = "this is another match than the one that is to be played"
 
 
 class Sitting(NamedTuple):
@@ -39,7 +40,7 @@ class Sitting(NamedTuple):
     addresses: tuple[str, ...]  # by seat
     terms: Terms
     begin: Callable[[], Record]  # begins the record, once it is clear that the players can be found
-    facts: Sequence[Fact] = ()  # that led here
+    took: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
     resumed: bool = False  # was the match begun before? Then everybody is greeted again
     held: Record = UNRECORDED  # is open already, and has to be closed on every path
 
@@ -52,11 +53,14 @@ class Sitting(NamedTuple):
 def sitting_for(spec: MatchSpec) -> Sitting:
     """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
     spec.rules()  # makes sure that the id is one, before it is part of a path
-    if spec.journal is not None and spec.id:
-        path = Path(spec.journal) / f"{spec.id}.jsonl"
-        if path.exists():
-            return gone_on_with(path, spec.limits, spec.sandbox, spec.sync, spec)
+    if spec.journal is not None and spec.id and has_begun(path_of(spec)):
+        return gone_on_with(path_of(spec), spec.limits, spec.sandbox, spec.sync, spec)
     return new_match(spec)
+
+
+def path_of(spec: MatchSpec) -> Path:
+    """Where the match of a spec with an id is recorded."""
+    return Path(spec.journal or ".") / f"{spec.id}.jsonl"
 
 
 def new_match(spec: MatchSpec) -> Sitting:
@@ -84,10 +88,11 @@ def interrupted(spec: MatchSpec) -> Sitting | None:
 
 def is_same(spec: MatchSpec, opening: Opening) -> bool:
     """Was a match opened by this very spec?"""
-    parameters = spec.rules().parameters()
+    game = spec.rules()
     dealt = opening.drawn if spec.seed is None else opening.seed == spec.seed.hex()
     asked = (opening.game, opening.parameters, opening.names, opening.players, opening.sealed, opening.parent)
-    return dealt and asked == (spec.game, parameters, spec.labels, spec.addresses, spec.sealed, None)
+    known = (opening.format, opening.rules) == (FORMAT, game.version)
+    return known and dealt and asked == (spec.game, game.parameters(), spec.labels, spec.addresses, spec.sealed, None)
 
 
 def gone_on_with(
@@ -100,10 +105,10 @@ def gone_on_with(
         undo.callback(record.close)
         opening = recorded.opening
         if spec is not None and not is_same(spec, opening):
-            raise BadRequest(f"{path}: this is another match than the one that is to be played")
+            raise BadRequest(f"{path}: {ANOTHER}")
         if len(opening.players) != len(opening.names):
-            raise BadRequest("the record does not say who played, so name the players")
-        terms = terms_on_record(recorded, limits, sandbox, str(Path(path).parent))
+            raise BadRequest(f"{path}: the record does not say who played")
+        terms = terms_on_record(recorded, opening.players, limits, sandbox, [str(Path(path).parent)])
         record.go_on(2 + len(recorded.resumptions), **terms.other_than(recorded))
         undo.pop_all()
     return Sitting(
@@ -112,7 +117,7 @@ def gone_on_with(
         opening.players,
         terms,
         lambda: record,
-        facts=recorded.facts,
+        took=turns_taken(recorded.entries),
         resumed=True,
         held=record,
     )
@@ -131,7 +136,18 @@ def branch_of(
     begin: Callable[[], Record] = unrecorded
     if journal is not None:
         begin = partial(journal.branch, match, recorded, facts, players=addresses, **terms.kept)
-    return Sitting(match, names, addresses, terms, begin, facts=recorded.facts[:facts], resumed=True)
+    taken = turns_taken(recorded.entries[:facts])
+    anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
+    return Sitting(match, names, addresses, terms, begin, took=anew, resumed=True)
+
+
+def turns_taken(entries: Iterable[Entry]) -> dict[Seat, list[float]]:
+    """How long each turn of each seat took."""
+    taken: dict[Seat, list[float]] = {}
+    for entry in entries:
+        if isinstance(entry.fact, Acted):
+            taken.setdefault(entry.fact.seat, []).append(entry.took)
+    return taken
 
 
 def unrecorded() -> Record:

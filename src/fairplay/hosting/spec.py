@@ -73,6 +73,10 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     def rules(self) -> Game[Any, Any, Any]:
         """The game. Raises BadRequest unless the whole spec makes sense."""
+        try:  # what was made by hand was not checked when it was made
+            msgspec.convert(msgspec.to_builtins(self, builtin_types=(bytes,)), MatchSpec)
+        except (msgspec.ValidationError, TypeError) as error:
+            raise BadRequest(f"this is no spec of a match: {error}") from None
         game = game_with(self.game, self.parameters)
         seats_by_age(game, len(self.entrants))
         if self.id:

@@ -10,7 +10,7 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel
 from fairplay.players.address import AnyPlayer
-from fairplay.players.door import Door, listen_tcp
+from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.location import Command, House, Invitation, Location, Near
 from fairplay.players.process import Program
@@ -84,20 +84,22 @@ class Table:
         game: Game[Any, Any, Any],
         *,
         match_id: str = "",
-        turns: Mapping[Seat, int] | None = None,
+        took: Mapping[Seat, Sequence[float]] | None = None,
+        names: Sequence[str] = (),
         clock: Callable[[], float],
     ) -> Seating:
         """Wait until everybody sits, or cannot be had; who did not come is answered for by GONE.
 
-        Turns are those that players had before, if a match is resumed. Whoever is given the channels has to close them.
+        If a match is resumed, `took` has how long each turn of a player took before. A guest sits where somebody of its
+        name is to sit, or sat before, if that is said by `names`. Whoever is given the channels has to close them.
         """
-        before = turns or {}
+        before = took or {}
         channels: dict[Seat, AsyncChannel] = {}
-        names: dict[Seat, str] = {}
+        said: dict[Seat, str] = {}
 
         async def start(seat: Seat, command: Command) -> None:
             program = await Program.start(command.words, sandbox=self._sandbox)
-            remote = Remote(program, game, match_id=match_id, limits=self._limits, turns=before.get(seat, 0))
+            remote = Remote(program, game, match_id=match_id, limits=self._limits, took=before.get(seat, ()))
             channels[seat] = remote
             await remote.hello()
 
@@ -106,11 +108,11 @@ class Table:
             door, limits = self.doors[invitation], self._limits
             self._tell(f"waiting for {len(seats)} at {invitation.scheme}://{door.address}")
             guests = await door.seat(game, len(seats), match_id=match_id, limits=limits, within=limits.arrival)
-            for seat, guest in zip(seats, guests, strict=True):
+            for seat, guest in placed(guests, {seat: names[seat] if names else "" for seat in seats}).items():
                 channels[seat] = guest.remote
-                guest.remote.turns = before.get(seat, 0)
+                guest.remote.had_turns(before.get(seat, ()))
                 if guest.name:
-                    names[seat] = guest.name
+                    said[seat] = guest.name
                     self._tell(f"{printable(guest.name, LONGEST_NAME)} takes seat {seat}")
 
         try:
@@ -127,7 +129,7 @@ class Table:
         except BaseException as error:  # nothing comes of the match
             await close_all_async(channels.values())
             raise (error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error) from None
-        return Seating(channels, names)
+        return Seating(channels, said)
 
 
 class Here:
@@ -150,6 +152,21 @@ def door_at(invitation: Invitation) -> Door:
     from fairplay.players.websocket import listen_websocket  # the library that it needs is an extra
 
     return listen_websocket(invitation.place)
+
+
+def placed(guests: Sequence[Guest], names: Mapping[Seat, str]) -> dict[Seat, Guest]:
+    """Who sits where: guests on the seats of their names, all others on what is left, in the order in which they came.
+
+    Names are no proof of anything: this keeps those apart who mean well.
+    """
+    left, seating = dict(names), dict[Seat, Guest]()
+    for guest in guests:
+        own = [seat for seat, name in left.items() if guest.name is not None and name == guest.name]
+        for seat in own[:1]:
+            seating[seat] = guest
+            del left[seat]
+    others = [guest for guest in guests if not any(guest is one for one in seating.values())]
+    return {**seating, **dict(zip(left, others, strict=True))}
 
 
 def called(labels: Sequence[str], addresses: Sequence[str], own: Mapping[Seat, str]) -> tuple[str, ...]:

@@ -55,7 +55,9 @@ def terms_for(
     return Terms(limits or DEFAULT, shut_in)
 
 
-def terms_on_record(recorded: Recorded, limits: Limits | None, sandbox: str | None, folder: str) -> Terms:
+def terms_on_record(
+    recorded: Recorded, addresses: Sequence[str], limits: Limits | None, sandbox: str | None, journals: Sequence[str]
+) -> Terms:
     """The terms on which a match goes on: those on record, unless others are named.
 
     If no sandbox is named, it is the stricter one of that on record and of what this machine can do.
@@ -67,4 +69,4 @@ def terms_on_record(recorded: Recorded, limits: Limits | None, sandbox: str | No
             raise BadJournal(1, f"these are no limits: {error}") from None
     if sandbox is None and recorded.sandbox == Level.STRICT.value:
         sandbox = recorded.sandbox
-    return terms_for(recorded.opening.players, limits, sandbox, [folder])
+    return terms_for(addresses, limits, sandbox, journals)

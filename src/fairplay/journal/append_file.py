@@ -1,5 +1,6 @@
 """Append to a file that one process at a time may write, and make it durable as was asked for."""
 
+import errno
 import fcntl
 import os
 import threading
@@ -327,12 +328,24 @@ def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
             directory.mkdir(parents=True, exist_ok=True)
             file = disk.create(path)
     except FileExistsError:
-        raise BadRequest(f"{path}: there is a journal of a match with this id already") from None
+        return never_begun(path, disk, sync)
+    except ValueError as error:  # no file can be called like that
+        raise BadRequest(f"no journal can be written in {str(directory)!r}: {error}") from None
     except OSError as error:
         raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
     made = locked(path, file, disk, sync)
     made.unnamed = unnamed
     return made
+
+
+def never_begun(path: str, disk: Disk, sync: Sync) -> AppendFile:
+    """A file that is there, but without a whole first line: whoever made it came to a sudden end, and told nobody."""
+    file = reopened(path, disk, sync)
+    if b"\n" in Path(path).read_bytes():
+        file.close()
+        raise BadRequest(f"{path}: there is a journal of a match with this id already")
+    file.cut(0)
+    return file
 
 
 def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
@@ -350,6 +363,8 @@ def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
     except ValueError as error:  # no file can be called like that
         raise BadRequest(f"{path} cannot be opened: {error}") from None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
         raise HostFault(f"the journal {path} cannot be opened: {error.strerror}") from error
     made = locked(path, file, disk, sync)
     made.unnamed = [str(Path(path).parent)]

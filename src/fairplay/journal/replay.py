@@ -32,10 +32,11 @@ from fairplay.journal.lines import (
 OPENS = b'{"type":"opening",'
 OUT_OF_PLACE = {
     Opening: "a second opening",
-    Seated: "a new seating, or one of another number of players,",
+    Seated: "a new seating, or one with other names than the host gave,",
     Entry: "a fact before anybody was seated",
     Closing: "a result that is not the last line",
 }
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
 SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
@@ -183,12 +184,26 @@ def in_the_middle(lines: Iterable[JournalLine], opening: Opening, game: Game[Any
             case Resumed():
                 sitting = False
                 known.append(line)
-            case Seated(names=names) if not sitting and len(names) == len(opening.names):
+            case Seated() if not sitting and can_sit(line, opening):
                 sitting = True
                 known.append(line)
             case _:
                 raise BadJournal(line.seq + 1, f"{OUT_OF_PLACE[type(line)]} cannot stand here")
     return tuple(known)
+
+
+def can_sit(line: Seated, opening: Opening) -> bool:
+    """Can these be the names at the table? All are different, and where the host gave a label, it is kept."""
+    names, labels, addresses = line.names, opening.names, opening.players
+    whole = len(set(names)) == len(names) == len(labels) and len(line.enforced) in (0, len(names))
+    if not whole or opening.parent is not None:  # a branch has lines of its parent, where others may have sat
+        return whole
+    for seat, (name, label) in enumerate(zip(names, labels, strict=True)):
+        address = addresses[seat] if seat < len(addresses) else label
+        labelled = label != address and not label.startswith(f"{address}-")
+        if name != label and (labelled or PLAIN_NAME.fullmatch(name) is None):
+            return False
+    return True
 
 
 def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:

@@ -99,7 +99,7 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
         match=opening.match,
         game=opening.game,
         rules=opening.rules,
-        parameters=game.parameters() if closing else game.public_parameters(),
+        parameters=game.parameters() if closing and not opening.sealed else game.public_parameters(),
         started=opening.at,
         last=entries[-1].at if entries else None,
         ended=closing.at if closing else None,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from fairplay.core.errors import HostFault
-from fairplay.journal.files import opened
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.journal.files import LARGEST, opened
 from fairplay.journal.lines import Opening
 
 AT_ONCE = 16 * 1024  # bytes: a whole first or last line, in nearly all journals
@@ -29,6 +29,17 @@ def unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) -> list
         if opening is not None and wanted(opening):
             found.append((opening.at, path))
     return [path for _, path in sorted(found)]
+
+
+def has_begun(path: Path) -> bool:
+    """Is there a journal with a whole first line? Without one the match was never told of to anybody."""
+    try:
+        with opened(path) as file:
+            return file.readline(LARGEST).endswith(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+        raise BadRequest(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def opening_of_unfinished(path: Path) -> Opening | None:

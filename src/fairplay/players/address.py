@@ -69,12 +69,12 @@ def from_module(address: str) -> AnyPlayer:
     return instance_of(address, named_in_module(address))
 
 
-def named_in_module(address: str) -> Any:
+def named_in_module(address: str, what: str = "player") -> Any:
     """What a module on the path, or in this directory, calls by that name: py:module:Name."""
     _, _, rest = address.partition(":")
     name, colon, attribute = rest.partition(":")
     if not (name and colon and attribute):
-        raise BadRequest(f"{address!r} names no player; write py:module:Name")
+        raise BadRequest(f"{address!r} names no {what}; write py:module:Name")
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = loaded(address, lambda: importlib.import_module(name))

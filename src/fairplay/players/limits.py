@@ -1,5 +1,6 @@
 """Say how long a player may take, as data."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -67,6 +68,11 @@ class Budget:
     def spend(self, message: Message, seconds: float) -> None:
         """It took so long."""
         if isinstance(message, TakeTurn):
+            self.spend_before([seconds])
+
+    def spend_before(self, turns: Sequence[float]) -> None:
+        """Turns took so long, one after the other."""
+        for seconds in turns:
             self._first = False
             if self._left is not None:
                 self._left = max(0.0, self._left - seconds) + self._limits.increment

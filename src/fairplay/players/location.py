@@ -71,6 +71,8 @@ def words_in(text: str) -> tuple[str, ...]:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise BadRequest(f"exec:{text} is no command line: {error}") from None
+    if "\0" in text:
+        raise BadRequest(f"{text!r} is no command line: it holds a NUL")
     if not words:
         raise BadRequest("exec: names no program; write exec:./bot or exec:'./bot --flag'")
     return words

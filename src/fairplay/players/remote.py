@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b, sha256
 from typing import Any, Protocol
@@ -70,21 +70,27 @@ class Remote:
         *,
         match_id: str = "",
         limits: Limits = DEFAULT,
-        turns: int = 0,
+        took: Sequence[float] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._line = line
         self._game = game
         self._match_id = match_id
         self._limits = limits
+        self._turns = 0  # that the player has had
         self._budget = Budget(limits)
-        self.turns = turns  # that the player has had; some of them before, if the match was resumed
+        self.had_turns(took)
         self._clock = clock
         self._decode_action = wire.action_decoder(type(game))
         self._secret = secrets.token_bytes(16)
         self._questions = 0
         self._stale = 0
         self._broken: Failed | None = None  # once it failed, it is not asked again
+
+    def had_turns(self, took: Sequence[float]) -> None:
+        """The player had turns before the match was resumed, each of which took so many seconds."""
+        self._turns += len(took)
+        self._budget.spend_before(took)
 
     async def hello(self) -> Answered | Failed:
         """Wait until the player is there, which may take longer than an answer; it may say its name."""
@@ -99,9 +105,9 @@ class Remote:
         if self._broken is not None:
             return self._broken
         takes_turn = isinstance(message, TakeTurn)
-        self.turns += takes_turn
+        self._turns += takes_turn
         nonce, limit = self._next_nonce(), self._budget.allowed(message)
-        text = wire.question(message, self._game, match_id=self._match_id, turn=self.turns, nonce=nonce, limit=limit)
+        text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
         decode, why = (self._decode_action, NO_ACTION) if takes_turn else (wire.acknowledgement_decoder, NOT_DUE)
         answer = await self._exchange(text, nonce, limit, decode, why)
         self._budget.spend(message, answer.took)
