@@ -11,8 +11,8 @@ from fairplay.core.roles import UNRECORDED, Record
 class Notes:
     """A record that passes everything on to another, and remembers what failing players said."""
 
-    def __init__(self, record: Record = UNRECORDED, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.clock = clock
+    def __init__(self, record: Record = UNRECORDED) -> None:
+        self.clock: Callable[[], float] = time.perf_counter if record is UNRECORDED else record.clock
         self.evidence: list[tuple[int, str]] = []  # (seat, what it said)
         self.turns = 0
         self._record = record
