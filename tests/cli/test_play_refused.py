@@ -28,7 +28,7 @@ REFUSED = {
     "a label without a player": (("fish", "ann=", "greedy"), "'ann=' names no player; write NAME=PLAYER"),
     "a player without its label": (("fish", "=random", "greedy"), "'=random' names no player; write NAME=PLAYER"),
     "a missing file": (("fish", "./nobody.py", "greedy"), "there is no Python file ./nobody.py"),
-    "half a module": (("fish", "py:nobody", "greedy"), "'py:nobody' names nothing; write py:module:Name"),
+    "half a module": (("fish", "py:nobody", "greedy"), "'py:nobody' names no player; write py:module:Name"),
     "a missing module": (("fish", "py:nobody_there:Bot", "greedy"), "No module named 'nobody_there'"),
     "an unknown parameter": (
         ("fish", *TWO, "--set", "depth=3"),
