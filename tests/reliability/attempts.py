@@ -153,7 +153,8 @@ class Stepping(Notes):
     """A record between two steps."""
 
     def __init__(self, record: Record, at: At) -> None:
-        super().__init__(record, UNRECORDED.clock)
+        super().__init__(record)
+        self.clock = UNRECORDED.clock
         self._at = at
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
