@@ -219,15 +219,16 @@ class AppendFile:
 
     def append(self, text: bytes) -> bool:
         """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
-        size, disk, now = self._size, self._disk, self._disk.clock()
-        if self._failure is not None or self._file < 0:
+        size, disk, file = self._size, self._disk, self._file
+        now = disk.clock()
+        if file < 0 or self._failure is not None:
             self._give_up(self._failure)
         try:
             if now - self._looked > GLANCE:
                 self._looked = now
-                if disk.size(self._file) != size:
+                if disk.size(file) != size:
                     self._abandon(f"another process has written to {self.path}; this one stops")
-            written = disk.write(self._file, text)
+            written = disk.write(file, text)
         except OSError as error:
             self._give_up(error)
         if written < len(text):

@@ -84,10 +84,10 @@ class MatchRecord:
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         """Add the line of an event. True: settle before anybody is told."""
-        took = int(answer.took * 1e6) / 1e6 if answer else 0.0  # digits that mean something
+        took = int(answer.took * 1e6) / 1e6 if answer is not None else 0.0  # digits that mean something
+        if isinstance(event, Acted):
+            return self.append(Entry(self._seq, self._now(), took, event))
         match event:
-            case Acted():
-                return self.append(Entry(self._seq, self._now(), took, event))
             case Ejected(fault=fault):
                 shown = what_was_shown(self._game, message)
                 refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
