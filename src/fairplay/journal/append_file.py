@@ -5,6 +5,7 @@ import fcntl
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -140,9 +141,7 @@ class Disk:
         """How many bytes are there."""
         return os.lseek(file, 0, os.SEEK_END)
 
-    def write(self, file: int, text: bytes) -> int:
-        """Append, and say how many bytes of it are there now."""
-        return os.write(file, text)
+    write: Callable[[int, bytes], int] = staticmethod(os.write)  # appends, and says how many bytes of it are there
 
     def cut(self, file: int, size: int) -> None:
         """Throw away what is behind so many bytes."""
@@ -172,9 +171,7 @@ class Disk:
         """Let the background sync this file at once."""
         return SYNCER.sync_now(file)
 
-    def clock(self) -> float:
-        """Seconds, to tell how long ago something was written."""
-        return time.monotonic()
+    clock: Callable[[], float] = staticmethod(time.monotonic)  # tells how long ago something was written
 
 
 SYNCER = Syncer()
@@ -320,7 +317,8 @@ class AppendFile:
 
 def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
     """A new file, in a directory that is made if it is not there."""
-    path, unnamed = f"{directory}/{name}", [str(directory)]
+    folder = str(directory)
+    path, unnamed = f"{folder}/{name}", [folder]
     try:
         try:
             file = disk.create(path)

@@ -1,5 +1,6 @@
 """Say what the lines of a journal hold, and how they are chained."""
 
+from binascii import hexlify
 from hashlib import sha256
 from typing import Any
 
@@ -90,4 +91,4 @@ decode = msgspec.json.Decoder(JournalLine).decode
 
 def seal(before: bytes, match: bytes, body: bytes) -> bytes:
     """The hash of a line: over the hash before, the id of the match, and the line's bytes up to its own hash."""
-    return sha256(before + match + body).hexdigest().encode()
+    return hexlify(sha256(before + match + body).digest())
