@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark; all if none is given")
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help="how often both sides are run")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    asked = parser.parse_intermixed_args()
+    asked = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     try:
