@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
 from fairplay.hosting import sitting
+from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
@@ -153,6 +154,24 @@ def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any,
 
     assert outcome.result is not None
     assert verify(read(tmp_path / "m.jsonl"), outcome.result.receipt).result.ranking == outcome.result.ranking
+
+
+def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    path, told, seated = interrupted(spec, actions=7), [], Table.seated
+    entries = read(path).entries
+
+    def spy(table: Table, *arguments: Any, **rest: Any) -> Any:
+        told.append(rest["took"])
+        return seated(table, *arguments, **rest)
+
+    monkeypatch.setattr(Table, "seated", spy)
+    awaited(spec)
+
+    assert len(entries) == 7
+    assert told == [{seat: [one.took for one in entries if one.fact.seat == seat] for seat in range(3)}]
 
 
 def test_a_match_of_another_format_or_other_rules_is_not_gone_on_with(tmp_path: Path) -> None:
