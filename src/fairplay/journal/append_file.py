@@ -10,7 +10,6 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
-from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
@@ -175,14 +174,14 @@ class Disk:
 
 
 SYNCER = Syncer()
-FILES: "WeakSet[AppendFile]" = WeakSet()
+FILES: "set[AppendFile]" = set()  # that are open
 
 
 def after_fork() -> None:
     """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
     SYNCER.forget()
-    for file in FILES:
-        file.leave_to_parent()
+    while FILES:
+        FILES.pop().leave_to_parent()
 
 
 os.register_at_fork(after_in_child=after_fork)
@@ -299,6 +298,7 @@ class AppendFile:
     def _let_go(self) -> None:
         with self._syncing:
             file, self._file = self._file, -1
+            FILES.discard(self)
             if file >= 0:
                 self._disk.close(file)
 
