@@ -10,6 +10,7 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
@@ -174,14 +175,14 @@ class Disk:
 
 
 SYNCER = Syncer()
-FILES: "set[AppendFile]" = set()  # that are open
+FILES: "WeakSet[AppendFile]" = WeakSet()
 
 
 def after_fork() -> None:
     """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
     SYNCER.forget()
-    while FILES:
-        FILES.pop().leave_to_parent()
+    for file in FILES:
+        file.leave_to_parent()
 
 
 os.register_at_fork(after_in_child=after_fork)
@@ -298,7 +299,6 @@ class AppendFile:
     def _let_go(self) -> None:
         with self._syncing:
             file, self._file = self._file, -1
-            FILES.discard(self)
             if file >= 0:
                 self._disk.close(file)
 
