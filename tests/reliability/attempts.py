@@ -18,7 +18,7 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import UNRECORDED, Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.journal.append_file import Disk, Sync
+from fairplay.journal.append_file import FILES, Disk, Sync
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, read
@@ -82,6 +82,9 @@ class Handles(Disk):
         for file in tuple(self.files):
             del self.files[file]
             os.close(file)
+        for open_file in tuple(FILES):  # whose number somebody else may have from now on
+            if open_file._disk is self:
+                open_file._file = -1
 
 
 class Tearing(Handles):

@@ -211,8 +211,9 @@ class AppendFile:
         """Let go of it in a process that was forked, or else it stayed locked for as long as that lives."""
         self._syncing = threading.Lock()
         file, self._file = self._file, -1
-        with suppress(OSError):
-            os.close(file)
+        if file >= 0:
+            with suppress(OSError):
+                os.close(file)
 
     def append(self, text: bytes) -> bool:
         """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""

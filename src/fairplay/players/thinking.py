@@ -205,7 +205,7 @@ def after_fork() -> None:
     """Leave to the parent what is the parent's: those who think for it end when it does, and not with this process."""
     for process in POOL.processes:
         for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
+            with suppress(OSError, ValueError):  # it may have been closed
                 os.close(pipe.fileno() if pipe else -1)
         process.returncode = 0  # it is not our child, so there is nothing to wait for
     POOL.begin()
