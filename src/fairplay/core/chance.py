@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import MutableSequence
+from functools import cache
 from hashlib import sha256, shake_256
 from itertools import chain, count, islice
 from typing import Any
@@ -71,8 +72,11 @@ class Lots:
         """So many numbers from 0 to limit - 1, as `below` draws them one by one; a limit up to 256 goes fastest."""
         if limit > 256:
             return [self.below(limit) for _ in range(size)]
-        fair = 256 // limit * limit
-        return [number % limit for number in islice(filter(fair.__gt__, self._bytes), size)]
+        remainders, unfair = _remainders(limit)
+        drawn = b""
+        while len(drawn) < size:
+            drawn += bytes(islice(self._bytes, size - len(drawn))).translate(remainders, unfair)
+        return list(drawn)
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
         """Put the items into an order drawn from all orders (Fisher and Yates)."""
@@ -86,3 +90,9 @@ class Lots:
         numbers = list(range(limit))
         self.shuffle(numbers)
         return numbers[:size]
+
+
+@cache
+def _remainders(limit: int) -> tuple[bytes, bytes]:
+    """What each byte is drawn as, and those bytes that are drawn again."""
+    return bytes(byte % limit for byte in range(256)), bytes(range(256 // limit * limit, 256))

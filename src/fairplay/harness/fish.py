@@ -53,7 +53,7 @@ def xboard(plain: Any) -> int:
     cell = state.grid.cell(asked.position)
     if cell is None:
         raise BadRequest(f"the position {list(asked.position)} is not on the board")
-    return len(list(state.grid.moves([cell], state.free)))
+    return len(state.grid.moves([cell], state.free))
 
 
 def xstate(plain: Any) -> Any:

@@ -84,7 +84,7 @@ class MatchRecord:
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         """Add the line of an event. True: settle before anybody is told."""
-        took = int(answer.took * 1e6) / 1e6 if answer is not None else 0.0  # digits that mean something
+        took = 0.0 if answer is None else answer.took * 1e6 // 1 / 1e6  # digits that mean something
         if isinstance(event, Acted):
             return self.append(Entry(self._seq, self._now(), took, event))
         match event:

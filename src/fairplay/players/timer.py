@@ -5,8 +5,9 @@ itself called every few milliseconds while somebody waits, and whatever such a c
 something else, or the machine was. If we did not look for more than an instant, that time is taken off everybody's.
 
 Who still thinks loses nothing by shorter delays, but an answer that lay there meanwhile would cost its player some
-milliseconds, turn after turn. So a reply that is read while the loop is late, by however little, is charged only up to
-the last call before which it cannot have come: a few calls ago, as it passes through a few hands until it is read.
+milliseconds, turn after turn. So a reply is charged only up to the last look at all lines before which it cannot have
+come: the last one that had to wait, as then nothing lay there; or one a few looks ago, as a reply passes through a few
+hands until it is read. (Loops that are not asyncio's own do not tell when they look; there, only long delays count.)
 """
 
 import asyncio
@@ -17,28 +18,30 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 PERIOD = 0.003  # seconds between two looks at the clock
-TOLERANCE = 0.002  # seconds by which a call is always late: selectors round up to whole milliseconds
 INSTANT = 0.02  # seconds: who looks so often has looked all the time
+AT_ONCE = 0.0002  # seconds in which a loop has looked at all lines, if something lies there
 HANDS = 6  # turns of the loop from where a reply comes in to where it is read, and some more
 
 
 class Lag:
     """How long an event loop was kept from its work, from the first wait on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._waiting = 0
         self._due: float | None = None  # when the next call ought to come; None: nobody waits
         self._lost = 0.0  # seconds, up to the last call
-        # The last calls, from the last one that was not late: when they came, and what was lost by then.
-        self._calls: deque[tuple[float, float]] = deque(maxlen=HANDS)
+        # The last looks, from the last one that had to wait: when they were over, and what was lost by then.
+        self._looks: deque[tuple[float, float]] = deque(maxlen=HANDS)
+        selector = getattr(loop, "_selector", None)
+        if selector is not None:
+            selector.select = self._watched(selector.select, loop.time)
 
     def begin(self) -> None:
         """Somebody waits from now on."""
         self._waiting += 1
         if self._due is None:
-            loop = asyncio.get_running_loop()
-            self._calls.clear()
-            self._call_again(loop, loop.time())
+            self._looks.clear()
+            self._call_again()
 
     def end(self) -> None:
         """Somebody waits no more."""
@@ -46,36 +49,47 @@ class Lag:
 
     def lost(self) -> float:
         """Seconds that were lost up to now; of two such figures the difference counts."""
-        late = self._late(asyncio.get_running_loop().time())
-        return self._lost + late if late > INSTANT else self._lost
+        return self._lost_at(asyncio.get_running_loop().time())
 
     def unsure(self) -> float:
         """Seconds not counted as lost, in which a reply that is read now may have lain there."""
-        now = asyncio.get_running_loop().time()
-        if len(self._calls) == 1 and self._late(now) <= TOLERANCE:
+        if not self._looks:
             return 0.0
-        came, lost_then = self._calls[0]
-        return now - came - (self.lost() - lost_then)
+        now = asyncio.get_running_loop().time()
+        looked, lost_then = self._looks[0]
+        return now - looked - (self._lost_at(now) - lost_then)
 
-    def _late(self, now: float) -> float:
-        return 0.0 if self._due is None else now - self._due
+    def _lost_at(self, now: float) -> float:
+        late = 0.0 if self._due is None else now - self._due
+        return self._lost + late if late > INSTANT else self._lost
 
     def _call(self) -> None:
         """Note how late this comes."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
         self._lost = self.lost()
-        if self._late(now) <= TOLERANCE:
-            self._calls.clear()
         if self._waiting:
-            self._call_again(loop, now)
+            self._call_again()
         else:
             self._due = None
 
-    def _call_again(self, loop: asyncio.AbstractEventLoop, now: float) -> None:
-        self._calls.append((now, self._lost))
-        self._due = now + PERIOD
+    def _call_again(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._due = loop.time() + PERIOD
         loop.call_at(self._due, self._call)
+
+    def _watched(self, select: Callable[..., Any], clock: Callable[[], float]) -> Callable[..., Any]:
+        """How a loop looks at all lines, noting when it did while somebody waits."""
+
+        def watched(timeout: float | None = None) -> Any:
+            since = clock()
+            ready = select(timeout)
+            if self._due is not None:
+                now = clock()
+                if now - since > AT_ONCE:
+                    self._looks.clear()
+                self._looks.append((now, self._lost_at(now)))
+            return ready
+
+        return watched
 
 
 LAGS: "WeakKeyDictionary[asyncio.AbstractEventLoop, Lag]" = WeakKeyDictionary()
@@ -86,7 +100,7 @@ def lag_here() -> Lag:
     loop = asyncio.get_running_loop()
     found = LAGS.get(loop)
     if found is None:
-        found = LAGS[loop] = Lag()
+        found = LAGS[loop] = Lag(loop)
     return found
 
 

@@ -63,14 +63,14 @@ def conversation(
     for guest in match.seated:
         match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
     match = yield from tell_news(match, announce)  # what an interrupted match still owed
-    game = match.game
+    game, write = match.game, record.write
     while (seat := game.turn(match.state)) is not None:
         view = game.view(match.state, seat)  # computed once: a player is judged by what it was shown
         message = TakeTurn(view)
         answer = yield Call(seat, message)
         fact = judge(game, view, seat, answer)
         match = match.after(fact)
-        if record.write(fact, message, answer):
+        if write(fact, message, answer):
             yield SETTLE
         inform(fact, match)
         if isinstance(fact, Ejected):

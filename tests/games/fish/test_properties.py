@@ -113,7 +113,7 @@ lot_lists = st.lists(st.integers(0, 10**6), max_size=60)
 def test_moves_are_those_of_the_slow_way(start: State, lots: list[int]) -> None:
     for state, _ in some(playout(start, lots)):
         for seat in some(range(len(state.scores))):
-            offered = list(state.grid.moves(state.penguins[seat], state.free))
+            offered = state.grid.moves(state.penguins[seat], state.free)
 
             assert len(set(offered)) == len(offered)
             assert set(offered) == slow_moves(free_tiles(state), positions(state, seat))

@@ -1,8 +1,8 @@
 """Know which tiles can be reached from which, by bit masks and tables worked out once per size of board."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, compress
+from itertools import compress
 from typing import Any
 
 from fairplay.games.fish.actions import Move, Place
@@ -28,6 +28,8 @@ class Grid:
         self.rows = rows
         self.columns = columns
         self.positions: tuple[Position, ...] = tuple((row, column) for row in range(rows) for column in range(columns))
+        # The number of the cell at a position; None: off the board.
+        self.cell: Callable[[Position], int | None] = {place: cell for cell, place in enumerate(self.positions)}.get
         self._places = tuple(Place(position) for position in self.positions)
         self._lines = [self._lines_from(position) for position in self.positions]
         self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)
@@ -36,13 +38,6 @@ class Grid:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return grid, (self.rows, self.columns)  # so that a copy from another process is the same grid again
-
-    def cell(self, position: Position) -> int | None:
-        """The number of the cell at this position; None: off the board."""
-        row, column = position
-        if 0 <= row < self.rows and 0 <= column < self.columns:
-            return row * self.columns + column
-        return None
 
     def lines(self, cell: int) -> tuple[tuple[int, ...], ...]:
         """The cells in each of the six directions, in their order, up to the edge."""
@@ -58,20 +53,19 @@ class Grid:
         """Every placement on a free cell, row by row."""
         return compress(self._places, bits(free))
 
-    def moves(self, cells: Iterable[int], free: int) -> Iterator[Move]:
+    def moves(self, cells: Iterable[int], free: int) -> list[Move]:
         """Every move of penguins on these cells over free cells, penguin by penguin."""
-        return chain.from_iterable(self._moves_by_ray(cells, free))
-
-    def _moves_by_ray(self, cells: Iterable[int], free: int) -> Iterator[tuple[Move, ...]]:
         near, rays, blocked = self.near, self._rays, ~free
+        found: list[Move] = []
         for cell in cells:
             exits = near[cell] & free
             rising, falling = rays[cell].get(exits) or self._cast(cell, exits)
             for mask, moves in rising:
                 stops = mask & blocked
-                yield moves[(stops & -stops).bit_length()]
+                found += moves[(stops & -stops).bit_length()]
             for mask, moves in falling:
-                yield moves[(mask & blocked).bit_length()]
+                found += moves[(mask & blocked).bit_length()]
+        return found
 
     def _lines_from(self, position: Position) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(self._walk(position, direction)) for direction in range(6))

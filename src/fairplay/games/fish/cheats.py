@@ -37,7 +37,7 @@ def with_anothers(view: View) -> Action | None:
     if state.stage is PLACING:
         return None
     others = (cell for seat, penguins in enumerate(state.penguins) if seat != view.seat for cell in penguins)
-    return next(state.grid.moves(others, state.free), None)
+    return next(iter(state.grid.moves(others, state.free)), None)
 
 
 def bent(view: View) -> Action | None:

@@ -11,8 +11,9 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Moment, Ranking, Seat
 from fairplay.games.fish import codec
 from fairplay.games.fish.actions import Action, Move, Place
+from fairplay.games.fish.board import grid
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, penguins_each
-from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, View, left, moved, placed, settled, state_of
+from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, View, dealt, left, moved, placed, settled
 
 Side = Annotated[int, Meta(ge=1, le=LONGEST_SIDE)]
 Fishes = Annotated[int, Meta(ge=1, le=MOST_FISH)]
@@ -52,8 +53,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         colours = list(COLOURS)
         if self.colours == "random":
             lots.shuffle(colours)
-        board = [fish[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
-        return state_of(board, [()] * seats, stage=PLACING, each=penguins_each(seats), colours=colours)
+        return dealt(grid(self.rows, self.columns), fish, seats, each=penguins_each(seats), colours=colours)
 
     def turn(self, state: State) -> Seat | None:
         """§2.3, §5.1: whoever is first in the order, until nobody can move."""
@@ -74,7 +74,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             return iter(())
         if state.stage is PLACING:
             return state.grid.places(state.free)
-        return state.grid.moves(state.penguins[view.seat], state.free)
+        return iter(state.grid.moves(state.penguins[view.seat], state.free))
 
     def check(self, view: View, action: Action) -> None:
         """§2.3, §3 and §4."""

@@ -12,6 +12,8 @@ from fairplay.games.fish.pieces import COLOURS, Position
 FISH_BITS = 3  # what one tile takes up in `State.fish`
 FISH_MASK = 0b111
 DIGITS = bytes(sign & FISH_MASK for sign in range(256))  # what a digit in ASCII is worth
+OCTAL = bytes(ord("0") + (count & FISH_MASK) for count in range(256))  # and the digit that stands for a count of fish
+BINARY = b"0" + b"1" * 255  # is there a tile?
 
 
 class Stage(Enum):
@@ -57,10 +59,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
         near, free = self.grid.near, self.free
-        for cell in self.penguins[seat]:  # a plain loop: this is asked after every action
-            if near[cell] & free:
-                return True
-        return False
+        return any(near[cell] & free for cell in self.penguins[seat])
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
@@ -85,23 +84,34 @@ def state_of(
     >>> state_of([[1, 2], [3, 0]], [[(0, 0)], [(0, 1)]]).stage
     <Stage.PLAYING: 'playing'>
     """
-    seats = len(penguins)
     size = grid(len(board), len(board[0]))
-    fish = [count for row in board for count in row]
+    start = dealt(size, [count for row in board for count in row], len(penguins), each=each, colours=colours)
     standing = tuple(tuple(row * size.columns + column for row, column in places) for places in penguins)
-    taken = sum(1 << cell for cells in standing for cell in cells)
     return settled(
-        State(
-            grid=size,
-            fish=int("".join(map(str, reversed(fish))), 8),  # three bits are an octal digit
-            free=int("".join("01"[count > 0] for count in reversed(fish)), 2) & ~taken,
+        msgspec.structs.replace(
+            start,
+            free=start.free & ~sum(1 << cell for cells in standing for cell in cells),
             penguins=standing,
-            scores=tuple(scores or (0,) * seats),
-            order=tuple(range(seats) if order is None else order),
+            scores=tuple(scores or start.scores),
+            order=start.order if order is None else tuple(order),
             stage=stage,
-            each=each,
-            colours=tuple(colours[:seats]),
         )
+    )
+
+
+def dealt(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Sequence[str]) -> State:
+    """A position with so many fish on each cell (0: a hole), in which nobody has placed a penguin."""
+    last_first = bytes(fish)[::-1]
+    return State(
+        grid=size,
+        fish=int(last_first.translate(OCTAL), 8),  # three bits are an octal digit
+        free=int(last_first.translate(BINARY), 2),
+        penguins=((),) * seats,
+        scores=(0,) * seats,
+        order=tuple(range(seats)),
+        stage=PLACING,
+        each=each,
+        colours=tuple(colours[:seats]),
     )
 
 
@@ -164,8 +174,10 @@ def settled(state: State) -> State:
         if len(state.penguins[state.order[0]]) < state.each:
             return state
         state = msgspec.structs.replace(state, stage=PLAYING)
-    order = state.order
-    for skips, seat in enumerate(order):
-        if state.can_move(seat):
-            return msgspec.structs.replace(state, order=order[skips:] + order[:skips]) if skips else state
+    near, free, penguins, order = state.grid.near, state.free, state.penguins, state.order
+    for seat in order:
+        for cell in penguins[seat]:  # `can_move`, written out: this is asked after every action
+            if near[cell] & free:
+                skips = order.index(seat)
+                return msgspec.structs.replace(state, order=order[skips:] + order[:skips]) if skips else state
     return msgspec.structs.replace(state, stage=DONE)

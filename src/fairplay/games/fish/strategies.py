@@ -1,6 +1,6 @@
 """Play Fish for the house: at random, greedily, or looking ahead."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from hashlib import sha256
 
 from fairplay.core.errors import BadRequest
@@ -50,7 +50,7 @@ def at_random(key: bytes) -> Fisher:
 
     def choose(view: View) -> Action:
         state = view.state
-        options = list(_options(view))
+        options = _options(view)
         if not options:
             return NOWHERE
         free = state.free  # it changes with every action, so it tells the positions of a match apart
@@ -60,11 +60,11 @@ def at_random(key: bytes) -> Fisher:
     return choose
 
 
-def _options(view: View) -> Iterator[Action]:
+def _options(view: View) -> Sequence[Action]:
     """What whoever is on turn can do: strategies are asked only then."""
     state = view.state
     if state.stage is PLACING:
-        return state.grid.places(state.free)
+        return list(state.grid.places(state.free))
     return state.grid.moves(state.penguins[state.order[0]], state.free)
 
 

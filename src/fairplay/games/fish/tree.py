@@ -33,7 +33,7 @@ class Node(msgspec.Struct, frozen=True):
             return iter(())
         if not state.can_move(state.order[0]):
             return iter((SKIP,))
-        return state.grid.moves(state.penguins[state.order[0]], state.free)
+        return iter(state.grid.moves(state.penguins[state.order[0]], state.free))
 
     def after(self, branch: Branch) -> "Node":
         """The node that a branch leads to. Raises IllegalAction if there is no such branch."""
