@@ -64,10 +64,10 @@ Turn = Callable[[], Awaitable[object]]
 Benchmark = Callable[[int], Awaitable[Figure]]  # of so many rounds
 
 
-async def process_turn(level: Level, rounds: int) -> Figure:
+async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
     """A program on this machine, through its pipes."""
     command = (sys.executable, "-I", "-S", "-c", BOT)
-    program = await Program.start(command, sandbox=Sandbox(level))
+    program = await Program.start(command, sandbox=sandbox)
     bare = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert bare.stdin is not None and bare.stdout is not None
     remote = Remote(program, GAME)
@@ -145,8 +145,9 @@ async def compared(ours: Turn, bare: Turn, rounds: int) -> Figure:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
-    "process.turn": lambda rounds: process_turn(Level.NONE, rounds),
-    "process.turn.strict": lambda rounds: process_turn(Level.STRICT, rounds),
+    "process.turn": lambda rounds: process_turn(Sandbox(Level.NONE), rounds),
+    "process.turn.strict": lambda rounds: process_turn(Sandbox(Level.STRICT), rounds),
+    "process.turn.strict.pondering": lambda rounds: process_turn(Sandbox(Level.STRICT, pondering=True), rounds),
     "tcp.turn": tcp_turn,
     "websocket.turn": websocket_turn,
 }

@@ -30,7 +30,7 @@ from fairplay.journal.verify import verify
 from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.location import near
-from fairplay.players.remote import Remote
+from fairplay.players.remote import Line, Remote
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 
@@ -56,7 +56,7 @@ class Figure(NamedTuple):
 Part = Callable[[int, float], Awaitable[Figure]]
 
 
-class InMemory:
+class InMemory(Line):
     """A line to a player that acknowledges everything, but never takes its turn."""
 
     def __init__(self) -> None:

@@ -45,6 +45,12 @@ class Tapped:
         self._line = line
         self.evidence = line.evidence
 
+    async def wake(self) -> None:
+        await self._line.wake()
+
+    def rest(self) -> None:
+        self._line.rest()
+
     async def send(self, text: bytes) -> None:
         self.said.append(Said(True, text.rstrip(b"\n")))
         await self._line.send(text)

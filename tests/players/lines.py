@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fairplay.players.remote import Closed, TooMuch
+from fairplay.players.remote import Closed, Line, TooMuch
 
 T = TypeVar("T")
 Question = dict[str, Any]
@@ -46,7 +46,7 @@ class Clockwork(asyncio.SelectorEventLoop):
         self.now += seconds
 
 
-class Scripted:
+class Scripted(Line):
     """A line on which everything comes by a script. It remembers what was sent, and how it was hung up."""
 
     def __init__(self, *steps: Step, sending: float = 0.0, known: str = "") -> None:

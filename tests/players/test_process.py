@@ -17,7 +17,7 @@ import pytest
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
-from fairplay.players import process, process_tree, sandbox
+from fairplay.players import cell, process, process_tree, sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program, fate
 from fairplay.players.remote import Closed, Remote, TooMuch
@@ -173,7 +173,7 @@ def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
 
 
 def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "wrap", lambda *_: ["/no/such/sandbox"])
+    monkeypatch.setattr(cell, "wrap", lambda *_: ["/no/such/sandbox"])
 
     with pytest.raises(HostFault, match="true cannot be started: No such file"):
         ran(Program.start(["true"], sandbox=PLAIN))
@@ -247,12 +247,15 @@ ESCAPE = """
 import threading
 def start():
     threading.Thread(target=time.sleep, args=(60,)).start()  # not even the end of its stdin ends it
+    begun, beginning = os.pipe()
     for name in ("child", "hidden"):
         if os.fork() == 0:
             os.setsid()
             if os.fork():
                 os._exit(0)
             os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", MARK])
+    os.close(beginning)
+    os.read(begun, 1)  # until both of them have begun, for nobody runs on after the answer
 """
 
 

@@ -39,7 +39,7 @@ class Guest(msgspec.Struct, frozen=True):
     place: str = ""  # where it came from, as HOST:PORT
 
 
-class Nobody:
+class Nobody(Line):
     """The line to a player that never came."""
 
     async def send(self, text: bytes) -> None:

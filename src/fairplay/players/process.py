@@ -11,8 +11,10 @@ from pathlib import Path
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
+from fairplay.players.cell import Cell
 from fairplay.players.remote import Closed
-from fairplay.players.sandbox import Sandbox, wrap
+from fairplay.players.sandbox import Sandbox
+from fairplay.players.slots import slots
 from fairplay.players.stream import Stream
 from fairplay.referee.closing import surely
 
@@ -52,11 +54,12 @@ class Program(Stream):
     Whoever starts one has to hang up.
     """
 
-    def __init__(self, transport: asyncio.SubprocessTransport, pipes: Pipes) -> None:
+    def __init__(self, transport: asyncio.SubprocessTransport, pipes: Pipes, cell: Cell) -> None:
         assert pipes.stdin is not None and pipes.stdout is not None and pipes.stderr is not None
         super().__init__(pipes.stdout, pipes.stdin)
         self._transport = transport
         self._pipes = pipes
+        self._cell = cell
         self._last_words = b""
         self._listening = asyncio.create_task(self._listen(pipes.stderr))
 
@@ -66,19 +69,43 @@ class Program(Stream):
 
         Whatever else keeps it from running is found out when it is first asked something.
         """
-        loop, words = asyncio.get_running_loop(), wrap(command, sandbox)
+        loop, cell = asyncio.get_running_loop(), Cell(command, sandbox)
         try:
             transport, pipes = await loop.subprocess_exec(
                 lambda: Pipes(loop),
-                *words,
+                *cell.words,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
+                pass_fds=cell.inherited,
                 start_new_session=True,  # a Ctrl-C is for us
             )
-        except OSError as error:  # no more files, processes or memory
-            raise HostFault(f"{command[0]} cannot be started: {error.strerror}") from error
-        return cls(transport, pipes)
+        except BaseException as error:
+            cell.close()
+            if isinstance(error, OSError):  # no more files, processes or memory
+                raise HostFault(f"{command[0]} cannot be started: {error.strerror}") from error
+            raise
+        cell.leave()
+        return cls(transport, pipes, cell)
+
+    @property
+    def enforced(self) -> str:
+        """What keeps it in, in words."""
+        return " ".join(self._cell.enforced)
+
+    async def wake(self) -> None:
+        """Let it run, once there is a core for it."""
+        await slots().take()
+        try:
+            await self._cell.freezer.thaw()
+        except BaseException:
+            slots().give_back()
+            raise
+
+    def rest(self) -> None:
+        """Stop it, and leave the core to others."""
+        self._cell.freezer.freeze()
+        slots().give_back()
 
     async def send(self, text: bytes) -> None:
         """Send a whole line; whoever never reads makes this wait."""
@@ -99,6 +126,7 @@ class Program(Stream):
         try:
             with suppress(Closed, TimeoutError):
                 async with asyncio.timeout(within):
+                    await self._cell.freezer.thaw()
                     if last:
                         await super().send(last)
                     self._writer.close()
@@ -149,6 +177,7 @@ class Program(Stream):
                 self._writer.transport.abort()  # what was not read is lost
             self._transport.close()  # kills our child, should it still be there
             self._listening.cancel()
+            self._cell.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(KILL_WAIT):
                 await self._pipes.ended.wait()

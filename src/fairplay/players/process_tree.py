@@ -1,7 +1,7 @@
 """Tie the life of a program to ours: when it ends, or we do, whatever it has started ends too.
 
 A namespace of processes dies with its first process, and that one is told to die with us. Where nobody may have
-namespaces a keeper does what it can: it adopts whoever loses its parent, and kills until nobody is left.
+namespaces a subreaper does what it can: it adopts whoever loses its parent, and kills until nobody is left.
 """
 
 import inspect
@@ -38,20 +38,20 @@ def why_no_namespace() -> str:
     return output_of([*namespace(), "true"])[1]
 
 
-def keeper() -> list[str]:
+def subreaper() -> list[str]:
     """What runs a command and cleans up behind it, in a namespace or without one."""
     return [sys.executable, "-I", "-S", "-c", source(), own_number()]
 
 
 @cache
 def source() -> str:
-    """The text of the keeper."""
+    """The text of the subreaper."""
     imports = "import os, signal, sys, time\nfrom contextlib import suppress\nfrom pathlib import Path"
     return "\n".join([imports, *(inspect.getsource(part) for part in (descendants, reap, keep)), "keep()"])
 
 
 def keep() -> None:
-    """Be the keeper: run a command, and when it ends, or the referee does, end whatever is left."""
+    """Be the subreaper: run a command, and when it ends, or the referee does, end whatever is left."""
     referee, *command = sys.argv[1:]
     alone = os.getpid() == 1  # in a namespace that ends with us
     awaited = {signal.SIGTERM, signal.SIGCHLD}

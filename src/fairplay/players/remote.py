@@ -45,7 +45,18 @@ class TooMuch(Exception):
 
 
 class Line(Protocol):
-    """A line to somebody: bytes with an end there and back. Whatever goes wrong is `Closed` or `TooMuch`."""
+    """A line to somebody: bytes with an end there and back. Whatever goes wrong is `Closed` or `TooMuch`.
+
+    Who derives from it has nothing to wake.
+    """
+
+    async def wake(self) -> None:
+        """Come back when the other end can be asked: whoever waits for its turn to compute has no clock running."""
+        return
+
+    def rest(self) -> None:
+        """The other end is not asked any more, for now."""
+        return
 
     async def send(self, text: bytes) -> None:
         """Send a whole line; comes back when it is on its way."""
@@ -122,6 +133,7 @@ class Remote:
         self, text: bytes, nonce: str, limit: float, decode: Callable[[msgspec.Raw], Any], not_due: str
     ) -> Answered | Failed:
         """Send a question, and make an answer of what comes back, or of what goes wrong."""
+        await self._line.wake()
         timer = Timer(limit, self._clock)
         received = b""
         try:
@@ -141,6 +153,8 @@ class Remote:
             return self._failed(closed.fault, str(closed), timer)
         except TooMuch as much:
             return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", timer, much.text)
+        finally:
+            self._line.rest()
         if self._stale > MOST_STALE:
             return self._failed(Fault.FLOOD, "answered old questions again and again", timer, received)
         if isinstance(reply, Malformed):

@@ -20,7 +20,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
-from fairplay.players.process_tree import keeper, namespace, output_of, why_no_namespace
+from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 
 MEGABYTE = 1024 * 1024
@@ -47,6 +47,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     open_files: int = 256
     file_size: int = 64 * MEGABYTE  # bytes of a file that it writes
     space: int = 64 * MEGABYTE  # bytes in /tmp, which is its home too, and as many in /dev/shm; only if strict
+    pondering: bool = False  # may it think while others are asked?
     hidden: tuple[str, ...] = ()  # what it may not see, even if it lies beside it: journals; only if strict
 
 
@@ -72,27 +73,30 @@ def sandbox_from(text: str, warn: Callable[[str], None] = complain) -> Sandbox:
     return Sandbox(Level.NONE if lacking else Level.STRICT)
 
 
-def wrap(command: Sequence[str], sandbox: Sandbox) -> list[str]:
-    """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox."""
+def wrap(command: Sequence[str], sandbox: Sandbox, keeper: Sequence[str] = ()) -> list[str]:
+    """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox.
+
+    If a keeper is named, it runs around a strict sandbox.
+    """
     name = command[0] if command else ""
     program = shutil.which(name)
     if program is None:
         there = "/" in name and Path(name).is_file()
         raise BadRequest(f"{name} may not be executed" if there else f"there is no program {name!r}")
     if sandbox.level is Level.NONE:
-        kept = keeper() if why_no_namespace() else [*namespace(), *keeper()]
+        kept = subreaper() if why_no_namespace() else [*namespace(), *subreaper()]
         return [*kept, *limits(sandbox), program, *command[1:]]
     if lacking := why_not_strict():
         raise BadRequest(lacking)
-    return strictly(program, command[1:], sandbox)
+    return strictly(program, command[1:], sandbox, keeper)
 
 
-def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox) -> list[str]:
+def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox, keeper: Sequence[str] = ()) -> list[str]:
     """The same for a strict sandbox, without asking whether there is one."""
     within = [*limits(sandbox), *FIRST_TO_GO]
     inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden)
     path = os.environ.get("PATH", os.defpath)
-    return ["env", "-i", f"PATH={path}", *namespace(), *inside]
+    return ["env", "-i", f"PATH={path}", *namespace(), *keeper, *inside]
 
 
 BOUNDS = {

@@ -4,12 +4,12 @@ import asyncio
 from contextlib import suppress
 
 from fairplay.core.events import Fault
-from fairplay.players.remote import Closed, TooMuch
+from fairplay.players.remote import Closed, Line, TooMuch
 
 MOST_SHOWN = 512  # bytes of what was too much
 
 
-class Stream:
+class Stream(Line):
     """A line whose ends are marked by newlines; the reader was made with wire.MOST_BYTES as its limit."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

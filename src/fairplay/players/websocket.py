@@ -11,7 +11,7 @@ from fairplay.players import wire
 from fairplay.players.dial import MOST_LINE, Lost, dial
 from fairplay.players.door import Door
 from fairplay.players.places import host_and_port, reason
-from fairplay.players.remote import Closed, TooMuch
+from fairplay.players.remote import Closed, Line, TooMuch
 
 try:
     from websockets.exceptions import (
@@ -36,7 +36,7 @@ MOST_PIECES = 256  # frames a second that are no message: pings, pongs, and part
 CLOSING = 1.0  # seconds for a client to say goodbye
 
 
-class WebSocket:
+class WebSocket(Line):
     """A line over WebSocket. The greeting of HTTP comes with the first thing that is said.
 
     It listens all the time, as clients want their pings answered; but it takes in only a few messages at once.

@@ -1,0 +1,140 @@
+"""Stop a program with all that it has started while nobody asks it, so that it takes no time from whoever is asked.
+
+Where control groups can be had, a group is frozen. Elsewhere a keeper does it: the first process of the namespace
+around the sandbox, whom the program cannot see. It stops and continues everybody there, as the referee says.
+"""
+
+import _thread
+import asyncio
+import inspect
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from typing import Protocol
+
+from fairplay.core.errors import HostFault
+
+PATIENCE = 10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
+MOMENT = 1000  # microseconds for which nothing else is done meanwhile
+PAUSE = 0.001  # seconds until it is asked for again, if it takes longer
+
+
+class Freezer(Protocol):
+    """What stops one program."""
+
+    async def thaw(self) -> None:
+        """Let it run; come back when it may."""
+
+    def freeze(self) -> None:
+        """Stop it."""
+
+    def close(self) -> None:
+        """Let go of whatever stops it; it has ended."""
+
+
+class Unstopped:
+    """A program that goes on while others are asked."""
+
+    async def thaw(self) -> None:
+        pass
+
+    def freeze(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Kept:
+    """A program with a keeper, to whom a line leads."""
+
+    def __init__(self) -> None:
+        self._line, self.end = socket.socketpair()  # one end is the keeper's
+        self._line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, MOMENT))
+        self._owed = 0  # answers of the keeper
+        self._frozen = False
+
+    async def thaw(self) -> None:
+        """Wait for the keeper, as a rule 30 us: the event loop would take longer to come back to us."""
+        if not self._frozen:
+            return
+        self._frozen = False
+        self._say(b"c")
+        until = time.monotonic() + PATIENCE
+        while not self._has_answered():
+            if time.monotonic() > until:
+                raise HostFault("a program cannot be woken: its keeper does not answer")
+            await asyncio.sleep(PAUSE)
+
+    def freeze(self) -> None:
+        """The keeper's answer is heard when the program has to be woken."""
+        if not self._frozen:
+            self._frozen = True
+            self._say(b"s")
+
+    def close(self) -> None:
+        self._line.close()
+
+    def _say(self, what: bytes) -> None:
+        try:
+            self._line.send(what)
+            self._owed += 1
+        except OSError:  # it has ended, and the program with it
+            self._owed = 0
+
+    def _has_answered(self) -> bool:
+        try:
+            while self._owed:
+                heard = self._line.recv(self._owed)
+                self._owed -= len(heard) or self._owed  # who has ended owes nothing
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._owed = 0
+        return True
+
+
+def keeper(end: int) -> list[str]:
+    """What runs a command as the first process of a namespace, and stops it as it is told at the end of a line."""
+    return [sys.executable, "-I", "-S", "-c", source(), str(end)]
+
+
+@cache
+def source() -> str:
+    """The text of the keeper."""
+    imports = "import _thread, os, signal, sys\nfrom contextlib import suppress"
+    return "\n".join([imports, *(inspect.getsource(part) for part in (obey, keep_still)), "keep_still()"])
+
+
+def keep_still() -> None:
+    """Be the keeper: run a command, and end with it. This is a program of its own."""
+    end, command = int(sys.argv[1]), sys.argv[2:]
+    if os.getpid() != 1:
+        sys.exit("a keeper has to be the first of a namespace, or it would stop everybody")
+    os.set_inheritable(end, False)
+    child = os.fork()
+    if child == 0:
+        os.execvp(command[0], command)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):  # the line is the program's alone
+        os.dup2(nothing, number)
+    _thread.start_new_thread(obey, (end,))
+    while True:
+        number, status = os.waitpid(-1, 0)  # everybody who loses its parent becomes our child
+        if number == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+
+
+def obey(end: int) -> None:
+    """Stop and continue everybody but ourselves, and say that it is done."""
+    signals = {b"s": signal.SIGSTOP, b"c": signal.SIGCONT}
+    while said := os.read(end, 1):
+        with suppress(ProcessLookupError):
+            os.kill(-1, signals[said])
+        os.write(end, said)

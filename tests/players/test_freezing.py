@@ -1,0 +1,237 @@
+"""Stop programs that burn while nobody asks them, and wake them again."""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import HostFault
+from fairplay.core.messages import Answered, Failed, Start, TakeTurn
+from fairplay.players import freezing
+from fairplay.players.freezing import Kept, keeper
+from fairplay.players.limits import Limits
+from fairplay.players.process import Program
+from fairplay.players.process_tree import descendants
+from fairplay.players.remote import Remote
+from fairplay.players.sandbox import Level, Sandbox
+from fairplay.referee.host import dealt
+from tests.players.machine import needs_strict
+from tests.players.programs import holdings, nothing_left, script, soon
+from tests.toy import Toy
+
+GAME = Toy()
+MATCH = dealt(GAME, ["ann", "bob"], bytes(32))
+START, TURN = Start(0, MATCH.names, MATCH.view(0)), TakeTurn(MATCH.view(0))
+STRICT = Sandbox(Level.STRICT)
+PATIENT = Limits(move=30, start_up=30)
+
+PROCESSES = """
+def start():
+    for _ in range(50):
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                pass
+"""
+THREADS = """
+import threading
+def burn():
+    while True:
+        pass
+def start():
+    for _ in range(8):
+        threading.Thread(target=burn, daemon=True).start()
+"""
+
+
+def computed(program: Program) -> float:
+    """Seconds that a program has computed, with all that it has started and that is still there."""
+    total = 0
+    for pid in descendants(program._transport.get_pid()):
+        for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            total += int(path.read_text().split()[0])
+    return total / 1e9
+
+
+async def over(program: Program, seconds: float) -> float:
+    """Seconds that it computes in so many."""
+    before = computed(program)
+    await asyncio.sleep(seconds)
+    return computed(program) - before
+
+
+@needs_strict
+@pytest.mark.alone
+@pytest.mark.parametrize("burning", [PROCESSES, THREADS], ids=["processes", "threads"])
+def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: str, tmp_path: Path) -> None:
+    async def burn() -> list[float]:
+        program = await Program.start(script(tmp_path, burning), sandbox=STRICT)
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            assert isinstance(await remote.ask(START), Answered)
+            found = []
+            for _ in range(9):
+                assert isinstance(await remote.ask(TURN), Answered)
+                found.append(await over(program, 0.1))
+            await program.wake()
+            assert await over(program, 0.2) > 0.05, "it does not even compute when it may"
+            program.rest()
+            return found
+        finally:
+            await remote.close(None)
+
+    before = holdings()
+    found = asyncio.run(burn())
+
+    assert max(found) < 0.025
+    assert statistics.median(found) < 0.001
+    assert nothing_left(before)
+
+
+@needs_strict
+def test_who_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
+    async def burn() -> float:
+        program = await Program.start(script(tmp_path, THREADS), sandbox=Sandbox(Level.STRICT, pondering=True))
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            assert isinstance(await remote.ask(START), Answered)
+            return await over(program, 0.3)
+        finally:
+            await remote.close(None)
+
+    assert asyncio.run(burn()) > 0.05
+
+
+@needs_strict
+def test_whoever_kills_the_keeper_has_killed_the_program(tmp_path: Path) -> None:
+    async def kill() -> Answered | Failed:
+        program = await Program.start(script(tmp_path), sandbox=STRICT)
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            (first,) = Path(f"/proc/{program._transport.get_pid()}/task").glob("*/children")
+            os.kill(int(first.read_text()), 9)
+            return await remote.ask(TURN)
+        finally:
+            await remote.close(None)
+
+    before = holdings()
+
+    assert isinstance(asyncio.run(kill()), Failed)
+    assert nothing_left(before)
+
+
+def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freezing, "PATIENCE", 0.05)
+
+    async def wake() -> None:
+        kept = Kept()
+        kept.freeze()
+        try:
+            await kept.thaw()
+        finally:
+            kept.end.close()
+            kept.close()
+
+    with pytest.raises(HostFault, match="its keeper does not answer"):
+        asyncio.run(wake())
+
+
+def test_a_slow_keeper_is_waited_for_while_others_go_on() -> None:
+    async def wake() -> int:
+        kept, ticks = Kept(), 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.001)
+                ticks += 1
+
+        others = asyncio.create_task(tick())
+        asyncio.get_running_loop().call_later(0.2, kept.end.send, b"sc")
+        kept.freeze()
+        await kept.thaw()
+        others.cancel()
+        kept.end.close()
+        kept.close()
+        return ticks
+
+    assert asyncio.run(wake()) > 5
+
+
+def test_whoever_has_ended_can_be_woken_and_stopped() -> None:
+    async def wake() -> None:
+        kept = Kept()
+        kept.end.close()
+        for _ in range(2):
+            kept.freeze()
+            await kept.thaw()
+        kept.close()
+
+    since = time.monotonic()
+    asyncio.run(wake())
+
+    assert time.monotonic() - since < 5
+
+
+def test_a_keeper_stops_nobody_outside_of_a_namespace() -> None:
+    ours, theirs = os.pipe()
+
+    done = subprocess.run(
+        [*keeper(ours), sys.executable, "-c", "print('ran')"],
+        pass_fds=(ours,),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(ours)
+    os.close(theirs)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the first of a namespace" in done.stderr
+
+
+@needs_strict
+def test_an_exit_code_passes_through_the_keeper(tmp_path: Path) -> None:
+    async def end(body: str) -> str:
+        program = await Program.start(script(tmp_path, f"def turn(view):\n    {body}"), sandbox=STRICT)
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            answer = await remote.ask(TURN)
+            assert isinstance(answer, Failed)
+            return answer.why
+        finally:
+            await remote.close(None)
+
+    assert asyncio.run(end("os._exit(3)")) == "the program ended with exit code 3"
+    assert asyncio.run(end("os.kill(os.getpid(), 9)")) == "the program was killed by signal 9"
+
+
+@needs_strict
+def test_many_programs_are_asked_in_turn_and_all_of_them_sleep_in_the_end(tmp_path: Path) -> None:
+    async def ask() -> list[float]:
+        programs = await asyncio.gather(*(Program.start(script(tmp_path, THREADS), sandbox=STRICT) for _ in range(4)))
+        remotes = [Remote(program, GAME, limits=PATIENT) for program in programs]
+        try:
+            for remote in remotes:
+                assert isinstance(await remote.hello(), Answered)
+            answers = await asyncio.gather(*(remote.ask(START) for remote in remotes))
+            assert all(isinstance(answer, Answered) for answer in answers)
+            return await asyncio.gather(*(over(program, 0.2) for program in programs))
+        finally:
+            await asyncio.gather(*(remote.close(None) for remote in remotes))
+
+    before = holdings()
+    found = asyncio.run(ask())
+
+    assert max(found) < 0.025
+    assert soon(lambda: nothing_left(before))

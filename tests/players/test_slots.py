@@ -1,0 +1,122 @@
+"""Take places that are fewer than those who want one, from one loop and from many, and be cancelled meanwhile."""
+
+import asyncio
+import threading
+
+import pytest
+
+from fairplay.players.slots import Slots
+
+
+class Busy:
+    """Counts how many are at work at once."""
+
+    def __init__(self, slots: Slots) -> None:
+        self.most = self.done = 0
+        self._slots = slots
+        self._now = 0
+        self._lock = threading.Lock()
+
+    async def work(self, seconds: float = 0.001) -> None:
+        await self._slots.take()
+        try:
+            with self._lock:
+                self._now += 1
+                self.most = max(self.most, self._now)
+            await asyncio.sleep(seconds)
+            with self._lock:
+                self._now -= 1
+                self.done += 1
+        finally:
+            self._slots.give_back()
+
+
+def test_no_more_are_at_work_than_there_are_places() -> None:
+    async def all_of_them() -> Busy:
+        busy = Busy(Slots(3))
+        await asyncio.gather(*(busy.work() for _ in range(50)))
+        return busy
+
+    busy = asyncio.run(all_of_them())
+
+    assert (busy.most, busy.done) == (3, 50)
+
+
+def test_who_comes_first_is_served_first() -> None:
+    async def in_order() -> list[int]:
+        slots, served = Slots(1), list[int]()
+
+        async def one(number: int) -> None:
+            await slots.take()
+            served.append(number)
+            await asyncio.sleep(0)
+            slots.give_back()
+
+        await asyncio.gather(*(one(number) for number in range(20)))
+        return served
+
+    assert asyncio.run(in_order()) == list(range(20))
+
+
+def test_the_loops_of_a_process_share_its_places() -> None:
+    slots = Slots(2)
+    busy = Busy(slots)
+
+    async def many() -> None:
+        await asyncio.gather(*(busy.work() for _ in range(20)))
+
+    threads = [threading.Thread(target=lambda: asyncio.run(many())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert (busy.most, busy.done) == (2, 80)
+
+
+@pytest.mark.parametrize("later", range(6))
+def test_a_cancellation_at_any_moment_loses_no_place(later: int) -> None:
+    async def cancelled() -> None:
+        slots = Slots(1)
+        await slots.take()
+        waiting = [asyncio.create_task(slots.take()) for _ in range(3)]
+        await asyncio.sleep(0)
+        slots.give_back()
+        for _ in range(later):
+            await asyncio.sleep(0)
+        taken = sum(task.done() for task in waiting)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for _ in range(taken):
+            slots.give_back()
+        async with asyncio.timeout(5):
+            await slots.take()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.02):
+                await slots.take()
+
+    asyncio.run(cancelled())
+
+
+def test_who_waited_on_a_loop_that_is_closed_takes_no_place() -> None:
+    slots = Slots(1)
+
+    async def leave() -> None:
+        await slots.take()
+        asyncio.get_running_loop().stop()
+        await slots.take()
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(leave())
+    loop.run_forever()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    slots.give_back()
+
+    async def take() -> None:
+        async with asyncio.timeout(5):
+            await slots.take()
+
+    asyncio.run(take())
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
