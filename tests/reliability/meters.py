@@ -8,12 +8,14 @@ from tests.reliability.crashes import CRASHES
 from tests.reliability.cuts import CUTS
 from tests.reliability.disks import DISKS
 from tests.reliability.kills import KILLS
+from tests.reliability.neighbours import NEIGHBOURS
 from tests.reliability.power import POWER
 from tests.reliability.readings import Meter, Reading
 from tests.reliability.tampering import TAMPERING
 
 METERS: dict[str, Meter] = {  # what takes longest comes first, for those who share the work
     "kills": KILLS,
+    "neighbours": NEIGHBOURS,
     "cuts": CUTS,
     "disks": DISKS,
     "tampering": TAMPERING,

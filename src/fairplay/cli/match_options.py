@@ -55,6 +55,9 @@ sandbox_option = click.option(
     help="How programs are shut in; see: fairplay doctor. "
     "[default: auto; a match that goes on keeps its own if that is stricter]",
 )
+pondering_option = click.option(
+    "--pondering", is_flag=True, help="Let programs think while others are asked; else they are stopped."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 

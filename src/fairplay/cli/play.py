@@ -7,6 +7,7 @@ from fairplay.cli.match_options import (
     journal_option,
     limit_option,
     limits_named,
+    pondering_option,
     quiet_option,
     refuse_unreadable,
     sandbox_option,
@@ -32,6 +33,7 @@ from fairplay.referee.host import seats_by_age
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
 @limit_option
 @sandbox_option
+@pondering_option
 @journal_option
 @sync_option
 @quiet_option
@@ -44,6 +46,7 @@ def play(
     ages: str | None,
     limit: str | None,
     sandbox: str | None,
+    pondering: bool,
     directory: str | None,
     sync: str,
     quiet: bool,
@@ -65,6 +68,7 @@ def play(
         parameters=rules.parameters(),
         limits=limits_named(limit),
         sandbox=sandbox,
+        pondering=pondering,
         journal=directory,
         sync=Sync(sync),
         **seed_options(seed),

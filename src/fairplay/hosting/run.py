@@ -119,7 +119,7 @@ class Hosted:
                 labels[ejected.seat] = match.names[ejected.seat]
             self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
             if isinstance(record, MatchRecord):
-                record.enforced = tuple(table.enforced.get(seat, "") for seat in range(len(labels)))
+                record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
             final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
             return self._end(final)
         finally:

@@ -66,13 +66,19 @@ def path_of(spec: MatchSpec) -> Path:
 def new_match(spec: MatchSpec) -> Sitting:
     """A match that is dealt now."""
     game, folders = spec.rules(), [spec.journal] if spec.journal is not None else []
-    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, folders)
+    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, folders, pondering=spec.pondering)
     match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[], Record] = unrecorded
     if spec.journal is not None:
-        drawn, kept = spec.seed is None, terms.kept
-        journal = Journal(spec.journal, sync=spec.sync)
-        begin = partial(journal.begin, match, players=spec.addresses, drawn=drawn, guessable=spec.guessable, **kept)
+        begin = partial(
+            Journal(spec.journal, sync=spec.sync).begin,
+            match,
+            players=spec.addresses,
+            drawn=spec.seed is None,
+            guessable=spec.guessable,
+            pondering=spec.pondering,
+            **terms.kept,
+        )
     return Sitting(match, spec.labels, spec.addresses, terms, begin)
 
 
@@ -90,9 +96,10 @@ def is_same(spec: MatchSpec, opening: Opening) -> bool:
     """Was a match opened by this very spec?"""
     game = spec.rules()
     dealt = opening.drawn if spec.seed is None else opening.seed == spec.seed.hex()
-    asked = (opening.game, opening.parameters, opening.names, opening.players, opening.sealed, opening.parent)
+    asked = (opening.game, opening.parameters, opening.names, opening.players, opening.pondering, opening.sealed)
     known = (opening.format, opening.rules) == (FORMAT, game.version)
-    return known and dealt and asked == (spec.game, game.parameters(), spec.labels, spec.addresses, spec.sealed, None)
+    wanted = (spec.game, game.parameters(), spec.labels, spec.addresses, spec.pondering, spec.sealed)
+    return known and dealt and asked == wanted and opening.parent is None
 
 
 def gone_on_with(

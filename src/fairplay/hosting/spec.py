@@ -40,6 +40,7 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     sealed: bool = False  # is the seed not revealed with the result, but later by whoever runs the match?
     limits: Limits | None = None  # for players elsewhere; None: the usual ones
     sandbox: str | None = None  # of programs: auto, strict or none; None: auto
+    pondering: bool = False  # may programs think while others are asked?
     journal: str | None = None  # the folder where it is recorded; None: nowhere
     sync: Sync = Sync.BATCH
     observers: tuple[str, ...] = ()  # addresses, py:module:Name

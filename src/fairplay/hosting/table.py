@@ -31,6 +31,7 @@ class Seating(NamedTuple):
 
     channels: Mapping[Seat, AsyncChannel]
     names: Mapping[Seat, str]  # of those guests who said one
+    enforced: Mapping[Seat, str]  # what keeps programs in
 
 
 class Table:
@@ -73,12 +74,6 @@ class Table:
         players = {seat: one.player for seat, one in self._locations.items() if isinstance(one, Near)}
         return players if len(players) == len(self._locations) else None
 
-    @property
-    def enforced(self) -> dict[Seat, str]:
-        """What keeps programs in, by seat."""
-        commands = [seat for seat, location in self._locations.items() if isinstance(location, Command)]
-        return dict.fromkeys(commands, self._sandbox.level.value)
-
     async def seated(
         self,
         game: Game[Any, Any, Any],
@@ -96,11 +91,13 @@ class Table:
         before = took or {}
         channels: dict[Seat, AsyncChannel] = {}
         said: dict[Seat, str] = {}
+        enforced: dict[Seat, str] = {}
 
         async def start(seat: Seat, command: Command) -> None:
             program = await Program.start(command.words, sandbox=self._sandbox)
             remote = Remote(program, game, match_id=match_id, limits=self._limits, took=before.get(seat, ()))
             channels[seat] = remote
+            enforced[seat] = program.enforced
             await remote.hello()
 
         async def let_in(invitation: Invitation) -> None:
@@ -129,7 +126,7 @@ class Table:
         except BaseException as error:  # nothing comes of the match
             await close_all_async(channels.values())
             raise (error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error) from None
-        return Seating(channels, said)
+        return Seating(channels, said, enforced)
 
 
 class Here:

@@ -37,7 +37,12 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 def terms_for(
-    addresses: Sequence[str], limits: Limits | None, sandbox: str | None, journals: Sequence[str] = ()
+    addresses: Sequence[str],
+    limits: Limits | None,
+    sandbox: str | None,
+    journals: Sequence[str] = (),
+    *,
+    pondering: bool = False,
 ) -> Terms:
     """The terms for the players at these addresses; programs may not see the directories of journals."""
     places = [far(address) for address in addresses]
@@ -49,7 +54,7 @@ def terms_for(
             Path(directory).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
         except OSError as error:
             raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
-    shut_in = msgspec.structs.replace(sandbox_from(sandbox or "auto"), hidden=tuple(journals))
+    shut_in = msgspec.structs.replace(sandbox_from(sandbox or "auto"), hidden=tuple(journals), pondering=pondering)
     for command in commands:
         wrap(command.words, shut_in)  # is it there at all?
     return Terms(limits or DEFAULT, shut_in)
@@ -69,4 +74,4 @@ def terms_on_record(
             raise BadJournal(1, f"these are no limits: {error}") from None
     if sandbox is None and recorded.sandbox == Level.STRICT.value:
         sandbox = recorded.sandbox
-    return terms_for(addresses, limits, sandbox, journals)
+    return terms_for(addresses, limits, sandbox, journals, pondering=recorded.opening.pondering)

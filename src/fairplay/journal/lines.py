@@ -34,6 +34,7 @@ class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     players: tuple[str, ...] = ()  # their addresses
     limits: dict[str, float] | None = None  # the time control; None: nobody was timed
     sandbox: str = ""  # how programs were kept apart; empty: there were none
+    pondering: bool = False  # might they think while others were asked?
     seed: str | None = None  # in hex; None: the state was given
     commitment: str | None = None  # the hash of the seed and the id, which was published at the start
     drawn: bool = False  # was the seed drawn, and not chosen by whoever ran the match?

@@ -158,6 +158,7 @@ class Journal:
         players: Sequence[str] = (),
         limits: dict[str, float] | None = None,
         sandbox: str = "",
+        pondering: bool = False,
         drawn: bool = False,
         guessable: bool = False,
     ) -> MatchRecord:
@@ -178,6 +179,7 @@ class Journal:
             players=tuple(players),
             limits=limits,
             sandbox=sandbox,
+            pondering=pondering,
             seed=None if seed is None else seed.hex(),
             commitment=match.commitment,
             drawn=drawn,

@@ -1,0 +1,130 @@
+"""Seat an honest program that has to compute beside one that takes whatever it can get, and demand that it wins."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from fairplay.core.game import Seat
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.players.cell import Cell
+from fairplay.players.limits import Limits
+from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for
+
+LIMITS = Limits(move=5, start_up=30)
+LEGAL = """
+import os, sys, time
+from fairplay.games.fish import Fish
+
+def legal(view):
+    return next(Fish().actions(view))
+"""
+HONEST = """
+def take_turn(view):
+    until = time.process_time() + 0.3
+    while time.process_time() < until:
+        pass
+    return legal(view)
+"""
+NEIGHBOUR = """
+turns = 0
+
+def take_turn(view):
+    global turns
+    turns += 1
+    if turns == 1:
+        misbehave()
+    return legal(view) if turns < 4 else "I give up"
+"""
+KINDS = {
+    "burns": """
+def misbehave():
+    for _ in range(58):
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                pass
+""",
+    "takes memory": """
+def misbehave():
+    for _ in range(6):
+        if os.fork() == 0:
+            taken = []
+            while True:
+                try:
+                    taken.append(b"x" * 10_000_000)
+                except MemoryError:
+                    time.sleep(0.01)
+""",
+    "bombs with forks": """
+def misbehave():
+    if os.fork() == 0:
+        while True:
+            try:
+                os.fork()
+            except OSError:
+                pass
+""",
+    "floods stderr": """
+def misbehave():
+    for _ in range(4):
+        if os.fork() == 0:
+            while True:
+                os.write(2, b"x" * 65536)
+""",
+}
+
+
+def neighbours(numbers: range, seed: bytes) -> Reading:
+    """A number is a match; who sits first changes, and so does the neighbour."""
+    return reading(beside(number, seed) for number in numbers)
+
+
+def beside(number: int, seed: bytes) -> str:
+    """What went wrong in a match between an honest program and a neighbour."""
+    kind, honest = list(KINDS)[number % len(KINDS)], Seat(number // len(KINDS) % 2)
+    with TemporaryDirectory() as name:
+        files = [Path(name, text) / "bot.py" for text in ("honest", "neighbour")]
+        Path(name).chmod(0o755)  # programs of root run as somebody else
+        for file, text in zip(files, (HONEST, KINDS[kind] + NEIGHBOUR), strict=True):
+            file.parent.mkdir(mode=0o755)
+            file.write_text(LEGAL + text)
+        entrants = [Entrant(str(file), file.parent.name) for file in files]
+        outcome = run(
+            MatchSpec(
+                game="fish",
+                entrants=tuple(entrants if honest == 0 else reversed(entrants)),
+                parameters={"rows": 3, "columns": 4},
+                seed=seed_for(seed, number),
+                limits=LIMITS,
+                sandbox="strict",
+            )
+        )
+    if outcome.result is None:
+        return f"{kind}: {outcome.host_fault}"
+    if outcome.result.ranking != (frozenset({honest}),):
+        return f"{kind}: {[(outcome.names[one.seat], one.fault.value, one.why) for one in outcome.result.ejected]}"
+    return ""
+
+
+def unstopped() -> AbstractContextManager[object]:
+    """Let programs go on while others are asked."""
+    make = Cell.__init__
+
+    def made(cell: Cell, *arguments: object) -> None:
+        make(cell, *arguments)  # type: ignore[arg-type]
+        cell.freezer.freeze = lambda: None  # type: ignore[method-assign]
+
+    return patch.object(Cell, "__init__", made)
+
+
+NEIGHBOURS = Meter(
+    unit="matches",
+    measure=neighbours,
+    full=range(20),
+    least=20,
+    small=range(4),
+    bugs=(Bug("lets programs compute while others are asked", unstopped),),
+    parts=1,
+)
