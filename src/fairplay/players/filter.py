@@ -1,0 +1,151 @@
+"""Compile the filter of system calls for programs in a strict sandbox; docs/sandbox.md says what it denies, and why.
+
+A program that nobody asks is stopped. Whatever could bring it a SIGCONT is denied; and so is what reaches beyond its
+own processes: memory and timers that nobody counts, locks and watches on files that others see too, new namespaces.
+The kernel ignores the upper half of an int, and a filter is shown all of it: rules look at the lower 32 bits.
+"""
+
+import errno
+import fcntl
+import os
+import signal
+import socket
+import struct
+import termios
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from fairplay.core.errors import HostFault
+
+ANY = 0xFFFF_FFFF  # all bits of an int
+FIRST_UNKNOWN = 451  # the first call after Linux 5.17: programs do without what is new; x32 calls are far beyond it
+DENIED = (
+    *("memfd_create", "memfd_secret"),
+    *("shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"),
+    *("msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
+    *("keyctl", "add_key", "request_key", "syslog"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup"),
+    *("inotify_init", "inotify_init1", "fanotify_init"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
+    *("userfaultfd", "bpf", "perf_event_open"),
+    *("mount", "umount2", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "open_tree", "mount_setattr"),
+    *("pivot_root", "setns"),
+    *("timer_create", "sched_setattr", "sched_setscheduler"),
+)
+PRETENDED = ("flock", "setsid", "setpgid", "sync", "syncfs")
+SIGNALLING = {  # and which argument is the signal
+    "kill": 1,
+    "tkill": 1,
+    "tgkill": 2,
+    "rt_sigqueueinfo": 1,
+    "rt_tgsigqueueinfo": 2,
+    "pidfd_send_signal": 1,
+}
+NAMESPACES = (0x0002_0000, *(0x0200_0000 << bit for bit in range(6)))  # CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET
+F_OFD_SETLK, F_OFD_SETLKW = 37, 38
+F_SETSIG = 10
+F_SET_RW_HINT, F_SETDELEG = 1036, 1040
+LOCKING = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
+NOTIFYING = (F_SETSIG, fcntl.F_SETLEASE, fcntl.F_NOTIFY, F_SETDELEG, F_SET_RW_HINT)
+TIOCLINUX = 0x541C
+TERMINALS = (termios.TIOCSTI, TIOCLINUX, termios.TIOCSCTTY)
+PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
+FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+PERSONALITIES = (0, 0x0004_0000, ANY)  # Linux; with addresses that are not random; and to ask which it is
+
+
+class Rule(NamedTuple):
+    """A call that fails with an errno, or does nothing and succeeds (0): always, or if an argument has these bits."""
+
+    errno: int
+    call: str
+    argument: int = 0
+    mask: int = 0
+    bits: int = 0
+
+
+def rules() -> Iterator[Rule]:
+    """All that is denied."""
+    yield from (Rule(errno.EPERM, call) for call in DENIED)
+    yield from (Rule(0, call) for call in PRETENDED)
+    yield Rule(
+        errno.ENOSYS, "clone3"
+    )  # its flags are in memory, where no filter sees them; everybody falls back to clone
+    yield from (Rule(errno.EPERM, call, which, ANY, signal.SIGCONT) for call, which in SIGNALLING.items())
+    yield Rule(errno.EPERM, "clone", 0, 0xFF, signal.SIGCONT)  # what the parent gets when the child ends
+    yield from (Rule(errno.EPERM, "clone", 0, flag, flag) for flag in NAMESPACES)
+    yield from (Rule(errno.EPERM, "unshare", 0, 1 << bit, 1 << bit) for bit in range(32))
+    yield from (Rule(errno.EPERM, "prctl", 0, ANY, option) for option in (PR_SET_PDEATHSIG, PR_SCHED_CORE))
+    yield from (Rule(0, "fcntl", 1, ANY, command) for command in LOCKING)
+    yield from (Rule(errno.EPERM, "fcntl", 1, ANY, command) for command in NOTIFYING)
+    yield from (Rule(errno.EPERM, "ioctl", 1, ANY, command) for command in TERMINALS)
+    yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in others_than(FAMILIES))
+    yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in others_than(FAMILIES))
+    yield from (Rule(errno.EPERM, "personality", 0, *some) for some in others_than(PERSONALITIES))
+
+
+def others_than(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iterator[tuple[int, int]]:
+    """Masks, and what is below them, that fit every int but these."""
+    if not any(number & mask == bits for number in numbers):
+        yield mask, bits
+    elif mask != ANY:
+        longer = mask >> 1 | 1 << 31
+        yield from others_than(numbers, longer, bits)
+        yield from others_than(numbers, longer, bits | longer ^ mask)
+
+
+def bpf() -> bytes:
+    """The filter for this machine, as `bwrap --seccomp` reads it; HostFault if there is none."""
+    program, why_none = tried()
+    if why_none:
+        raise HostFault(f"there is no filter of system calls ({why_none})")
+    return program
+
+
+def why_no_filter() -> str:
+    """Why there is no filter here; "" if there is one."""
+    return tried()[1]
+
+
+@cache
+def tried() -> tuple[bytes, str]:
+    """The filter, or why there is none."""
+    try:
+        return compiled(os.uname().machine), ""
+    except ImportError:
+        return b"", "pyseccomp: not installed"
+    except RuntimeError:  # says pyseccomp when it is imported
+        return b"", "libseccomp: not installed"
+    except (OSError, ValueError) as error:
+        return b"", f"libseccomp: {error}"
+
+
+def compiled(machine: str) -> bytes:
+    """The filter for a machine, be it this one or not."""
+    import pyseccomp  # when it is needed, as it runs ldconfig to find its library
+
+    architectures = {"x86_64": pyseccomp.Arch.X86_64, "aarch64": pyseccomp.Arch.AARCH64}
+    if machine not in architectures:
+        raise ValueError(f"there is a filter for {' and '.join(architectures)}, and this is {machine}")
+    built = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    if architectures[machine] != pyseccomp.system_arch():
+        built.add_arch(architectures[machine])
+        built.remove_arch(pyseccomp.system_arch())
+    built.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
+    for rule in rules():
+        if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
+            raise ValueError(f"too old, it does not know {rule.call}")
+        bits = [pyseccomp.Arg(rule.argument, pyseccomp.MASKED_EQ, rule.mask, rule.bits)] if rule.mask else []
+        built.add_rule(pyseccomp.ERRNO(rule.errno), rule.call, *bits)
+    with os.fdopen(os.memfd_create("filter"), "r+b") as file:
+        built.export_bpf(file)
+        file.seek(0)
+        return without_unknown_calls(pyseccomp.ERRNO(errno.ENOSYS)) + file.read()
+
+
+def without_unknown_calls(action: int) -> bytes:
+    """Three instructions that go before all others, as libseccomp knows no ranges: an action for unknown calls."""
+    load_number, jump_unless_at_least, leave = (0x20, 0, 0, 0), (0x35, 0, 1, FIRST_UNKNOWN), (0x06, 0, 0, action)
+    return b"".join(struct.pack("=HBBI", *each) for each in (load_number, jump_unless_at_least, leave))

@@ -1,0 +1,175 @@
+"""Be stopped, and try every way to be continued: a program of its own, which prints what came of each.
+
+In every trial there is one that arranges something and stops itself, and its parent, which does what was arranged.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import select
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+CONT = int(signal.SIGCONT)
+NUMBERS: dict[str, int] = json.loads(sys.argv[1]) if __name__ == "__main__" else {}
+F_SETSIG = 10
+PR_SET_PDEATHSIG = 1
+ATTACH, GO_ON, ALL_CHILDREN = 16, 7, 0x4000_0000  # for ptrace
+WAIT = 20  # seconds for what was arranged
+
+libc = ctypes.CDLL(None, use_errno=True)
+reading, writing = os.pipe()
+
+
+def call(name: str, *arguments: int | bytes) -> int:
+    """Make a system call; bytes are handed over where they are."""
+    words = [each if isinstance(each, bytes) else ctypes.c_long(each) for each in arguments]
+    result = int(libc.syscall(NUMBERS[name], *words))
+    if result == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def queued() -> bytes:
+    """The signal, as somebody may queue it."""
+    return struct.pack("iii", CONT, 0, -1).ljust(128, b"\0")
+
+
+def event() -> bytes:
+    """An event that brings the signal."""
+    return struct.pack("Pii", 0, CONT, 0).ljust(64, b"\0")
+
+
+# What is arranged before the stop.
+
+
+def nothing() -> None:
+    """The other one does it all."""
+
+
+def a_timer_goes_off() -> None:
+    which = bytes(4)
+    call("timer_create", 1, event(), which)
+    call("timer_settime", int.from_bytes(which, sys.byteorder), 0, struct.pack("4q", 0, 0, 0, 50_000_000), 0)
+
+
+def a_message_comes() -> None:
+    queue = call("mq_open", b"way\0", os.O_CREAT | os.O_RDWR, 0o600, 0)
+    call("mq_notify", queue, event())
+
+
+def a_child_ends() -> None:
+    if call("clone", CONT, 0, 0, 0, 0) == 0:
+        os.read(reading, 1)
+        os._exit(0)
+
+
+def input_comes() -> None:
+    fcntl.fcntl(reading, F_SETSIG, CONT)
+    fcntl.fcntl(reading, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+
+
+def a_parent_ends() -> None:
+    call("prctl", PR_SET_PDEATHSIG, CONT)
+
+
+def a_group_is_orphaned() -> None:
+    os.setpgid(0, 0)
+
+
+# What the other one does then.
+
+
+def trace(pid: int) -> None:
+    call("ptrace", ATTACH, pid, 0, 0)
+    while os.WIFSTOPPED(os.waitpid(pid, ALL_CHILDREN)[1]):
+        call("ptrace", GO_ON, pid, 0, 0)
+
+
+def write(_: int) -> None:
+    os.write(writing, b"x")
+
+
+def send(_: int) -> None:
+    call("mq_timedsend", call("mq_open", b"way\0", os.O_RDWR, 0, 0), b"x", 1, 0, 0)
+
+
+def end(_: int) -> None:
+    """It ends anyway."""
+
+
+WAYS: dict[str, tuple[Callable[[], None], Callable[[int], object]]] = {
+    "kill": (nothing, lambda pid: os.kill(pid, CONT)),
+    "kill all": (nothing, lambda pid: os.kill(-1, CONT)),
+    "killpg": (nothing, lambda pid: os.killpg(0, CONT)),
+    "tkill": (nothing, lambda pid: call("tkill", pid, CONT)),
+    "tgkill": (nothing, lambda pid: call("tgkill", pid, pid, CONT)),
+    "rt_sigqueueinfo": (nothing, lambda pid: call("rt_sigqueueinfo", pid, CONT, queued())),
+    "rt_tgsigqueueinfo": (nothing, lambda pid: call("rt_tgsigqueueinfo", pid, pid, CONT, queued())),
+    "pidfd_send_signal": (nothing, lambda pid: signal.pidfd_send_signal(os.pidfd_open(pid), CONT)),
+    "ptrace": (nothing, trace),
+    "timer_create": (a_timer_goes_off, end),
+    "mq_notify": (a_message_comes, send),
+    "clone": (a_child_ends, write),
+    "F_SETSIG": (input_comes, write),
+    "PR_SET_PDEATHSIG": (a_parent_ends, end),
+    "an orphaned group": (a_group_is_orphaned, end),
+}
+
+
+def outcome(arrange: Callable[[], None], do: Callable[[int], object]) -> str:
+    """Try one way: "continued", "stopped", or the error of whoever failed."""
+    told, tell = os.pipe()
+    between = os.fork()
+    if between == 0:
+        os.setsid()  # a group is orphaned if nobody else in its session is a parent
+        stopped = os.fork()
+        if stopped == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # orphans get that too
+            trying(tell, arrange)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            os.write(tell, b"continued")
+            os._exit(0)
+        os.write(tell, f"{stopped} ".encode())
+        if os.WIFSTOPPED(os.waitpid(stopped, os.WUNTRACED)[1]):
+            trying(tell, lambda: do(stopped))
+        os._exit(0)
+    os.waitpid(between, 0)
+    pid, _, text = os.read(told, 100).decode().partition(" ")
+    if (
+        not text
+        and (arrange is not a_group_is_orphaned or state(pid) != "T")
+        and select.select([told], [], [], WAIT)[0]
+    ):
+        text = os.read(told, 100).decode()
+    os.close(told)
+    os.close(tell)
+    if state(pid) == "T":
+        os.kill(int(pid), signal.SIGKILL)
+    return text or "stopped"
+
+
+def trying(tell: int, work: Callable[[], object]) -> None:
+    """Do something, or tell of the error and end."""
+    try:
+        work()
+    except OSError as error:
+        os.write(tell, str(error.strerror).encode())
+        os._exit(0)
+
+
+def state(pid: str) -> str:
+    """The letter for what a process does, if it is there."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: outcome(*way) for name, way in WAYS.items()}))
