@@ -25,6 +25,7 @@ ALL = spec_of(
     sealed=True,
     limits=Limits(move=2.0, bank=60.0),
     sandbox="strict",
+    pondering=True,
     journal="games",
     sync=Sync.ALWAYS,
     observers=("py:module:Name",),

@@ -10,6 +10,7 @@ from fairplay.hosting.terms import Terms, terms_for, terms_on_record
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import sandbox
+from fairplay.players.cgroup import available
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
 from tests.cli.command import Done, fairplay, refusal
@@ -29,6 +30,7 @@ from fairplay.games.fish import Fish
 def take_turn(view):
     return next(Fish().actions(view))
 """
+STRICTLY = f"namespaces filter limits {'cgroup ' if available().memory else ''}freezing"
 SHORT = {"move": 0.5, "start_up": 30.0, "arrival": 60.0, "increment": 0.0, "goodbye": 0.25}
 
 
@@ -158,7 +160,7 @@ def test_unless_that_is_asked_for_and_then_it_is_recorded(tmp_path: Path) -> Non
     [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
     assert (done.code, done.err) == (0, "")
     assert resumed_lines(path) == [(None, "none")]
-    assert seated["enforced"] == ["none", ""]
+    assert seated["enforced"] == ["limits", ""]
     assert (read(path).opening.sandbox, read(path).sandbox) == ("strict", "none")
 
 
@@ -170,7 +172,7 @@ def test_strict_on_record_stays_strict(tmp_path: Path) -> None:
 
     [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
     assert (done.code, resumed_lines(path)) == (0, [(None, None)])
-    assert seated["enforced"] == ["strict", ""]
+    assert seated["enforced"] == [STRICTLY, ""]
     assert verify(read(path)).ejected == ()
 
 
@@ -181,7 +183,7 @@ def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_
     assert fairplay("resume", str(path), "--quiet").code == 0
 
     [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
-    assert (resumed_lines(path), seated["enforced"]) == ([(None, "strict")], ["strict", ""])
+    assert (resumed_lines(path), seated["enforced"]) == ([(None, "strict")], [STRICTLY, ""])
 
 
 @needs_strict
@@ -225,4 +227,4 @@ def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
     opening, seated, *_ = lines_of(Path(outcome.journal or ""))
     assert opening["limits"] == terms_for(spec.addresses, limits, "none").kept["limits"]
     assert opening["limits"]["first_move"] == 31.0
-    assert (opening["sandbox"], seated["enforced"]) == ("none", ["none", ""])
+    assert (opening["sandbox"], seated["enforced"]) == ("none", ["limits", ""])

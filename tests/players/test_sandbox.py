@@ -362,7 +362,7 @@ def test_everything_can_be_enforced_here() -> None:
 @needs_strict
 def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
-    monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, box: [program, *arguments])
+    monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, *_: [program, *arguments])
     monkeypatch.setattr(sandbox, "TOOLS", {})
     monkeypatch.setattr(sandbox, "output_of", pretending_bubblewrap)
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
@@ -382,6 +382,7 @@ def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--unshare-ipc", "--new-session", "processes"),
         ("-i", "--", "environment"),
         ("1000", "999", "memory"),
+        ("--seccomp", "--sync-fd", "filter"),
     ],
 )
 def test_a_sandbox_that_got_weaker_is_not_strict(
@@ -398,8 +399,8 @@ def test_a_sandbox_that_got_weaker_is_not_strict(
     assert {name for name, holds in held.items() if not holds} == {measure}
 
 
-def pretending_bubblewrap(command: Sequence[str]) -> tuple[str, str]:
-    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.output_of(command)
+def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
+    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.output_of(command, inherited)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +440,7 @@ def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> 
 
     assert done.code == 1
     assert done.out.count("bubblewrap: not installed") == 1
-    assert [line.split()[0] for line in done.out.splitlines() if line[:2] == "no"] == ["no"] * len(MEASURES)
+    assert [line.split()[0] for line in done.out.splitlines() if line[:2] == "no"] == ["no"] * (len(MEASURES) + 1)
 
 
 @pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 import msgspec
 
+from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.process_tree import why_no_namespace
 from fairplay.players.sandbox import Measure, what_can_be_enforced
 from fairplay.render.text import printable
@@ -22,13 +23,17 @@ def doctor(context: click.Context, as_json: bool) -> None:
     A program in a strict sandbox tries what it should not be able to do. The exit code is 0 if there is such a sandbox
     on this machine, and 1 if not.
     """
-    measures, no_namespace = what_can_be_enforced(), why_no_namespace()
+    measures, more, no_namespace = what_can_be_enforced(), what_else_can_be_enforced(), why_no_namespace()
     strict = not any(measure.why_not for measure in measures)
     if as_json:
-        plain = [{**msgspec.to_builtins(measure), "enforced": not measure.why_not} for measure in measures]
-        click.echo(json.dumps({"strict": strict, "measures": plain, "namespaces": not no_namespace}))
+        plain, besides = (
+            [{**msgspec.to_builtins(measure), "enforced": not measure.why_not} for measure in some]
+            for some in (measures, more)
+        )
+        told = {"strict": strict, "measures": plain, "besides": besides, "namespaces": not no_namespace}
+        click.echo(json.dumps(told))
     else:
-        for line in (*rows(measures), "", *summary(strict, no_namespace)):
+        for line in (*rows(measures), "", *summary(strict, no_namespace), "", *rows(more)):
             click.echo(line)
     context.exit(0 if strict else 1)
 

@@ -14,10 +14,12 @@ from fairplay.games import title
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
 from fairplay.hosting.sitting import Sitting
+from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import MatchRecord
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
+from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level
@@ -26,6 +28,7 @@ from fairplay.render.text import printable
 from fairplay.render.words import quoted
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
+LONGEST_REASON = 300
 
 
 # The options of every verb that plays a match.
@@ -70,6 +73,8 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
     watcher = Feed(tell) if events else Reporter(tell, partial(shelf.text, colour=in_colour(sys.stdout)))
     if not quiet:
         referee.subscribe(watcher)
+    for missing in missing_here(sitting.terms):
+        click.echo(f"fairplay: {missing}", err=True)
     hosted = Hosted(sitting, referee)
     try:
         with redirect_stdout(sys.stderr):  # what players print must not come between events
@@ -87,6 +92,14 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
         tell_evidence(hosted.notes, match.names)
         if isinstance(hosted.record, MatchRecord):
             click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()}")
+
+
+def missing_here(terms: Terms) -> list[str]:
+    """What a strict sandbox does without on this machine, in a line each."""
+    if terms.sandbox is None or terms.sandbox.level is not Level.STRICT:
+        return []
+    lacking = [measure for measure in what_else_can_be_enforced() if measure.why_not]
+    return [f"no program {measure.about}: {printable(measure.why_not, LONGEST_REASON)}" for measure in lacking]
 
 
 def tell_evidence(notes: Notes, names: Sequence[str]) -> None:

@@ -23,7 +23,13 @@ STRANGERS = range(0x7000_0000, 0x7800_0000)  # user ids that nobody gives to any
 
 
 def shut_in(
-    program: str, arguments: Sequence[str], *, within_limits: Sequence[str], space: int, hidden: Sequence[str]
+    program: str,
+    arguments: Sequence[str],
+    *,
+    within_limits: Sequence[str],
+    space: int,
+    hidden: Sequence[str],
+    rules: int = -1,
 ) -> list[str]:
     """What runs a program shut in. The words that limit it are run inside; hidden is what it may not see at all.
 
@@ -37,6 +43,8 @@ def shut_in(
     places = set(own_places(executables, named, concealed))
     options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--die-with-parent", "--new-session", "--hostname", "player"]
+    if rules >= 0:
+        options += ["--seccomp", str(rules)]
     for name, value in environment(executables).items():
         options += ["--setenv", name, value]
     inside = list(within_limits)

@@ -85,6 +85,11 @@ class Group:
             remove(made, REMOVE_WAIT)
             raise HostFault(f"a program cannot have a control group: {error}") from error
 
+    @property
+    def can_freeze(self) -> bool:
+        """Can it be stopped?"""
+        return self._freezer >= 0
+
     def enter(self) -> list[str]:
         """What runs a command in here, with all that it will start."""
         return entering(self.entrances)

@@ -104,6 +104,14 @@ def bpf() -> bytes:
     return program
 
 
+def opened() -> int:
+    """The descriptor of a file with the filter, for one bubblewrap to read."""
+    program, number = bpf(), os.memfd_create("filter")
+    os.write(number, program)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
 def why_no_filter() -> str:
     """Why there is no filter here; "" if there is one."""
     return tried()[1]

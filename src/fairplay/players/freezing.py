@@ -6,6 +6,7 @@ around the sandbox, whom the program cannot see. It stops and continues everybod
 
 import _thread
 import asyncio
+import ctypes
 import inspect
 import os
 import signal
@@ -18,6 +19,7 @@ from functools import cache
 from typing import Protocol
 
 from fairplay.core.errors import HostFault
+from fairplay.players.cgroup import Group
 
 PATIENCE = 10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
 MOMENT = 1000  # microseconds for which nothing else is done meanwhile
@@ -45,6 +47,22 @@ class Unstopped:
 
     def freeze(self) -> None:
         pass
+
+    def close(self) -> None:
+        pass
+
+
+class Grouped:
+    """A program in a control group that can be frozen."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    async def thaw(self) -> None:
+        self._group.thaw()
+
+    def freeze(self) -> None:
+        self._group.freeze()
 
     def close(self) -> None:
         pass
@@ -100,14 +118,17 @@ class Kept:
 
 
 def keeper(end: int) -> list[str]:
-    """What runs a command as the first process of a namespace, and stops it as it is told at the end of a line."""
+    """What runs a command as the first process of a namespace, and stops it as it is told at the end of a line.
+
+    -1: there is no line, and somebody else stops it, or nobody.
+    """
     return [sys.executable, "-I", "-S", "-c", source(), str(end)]
 
 
 @cache
 def source() -> str:
     """The text of the keeper."""
-    imports = "import _thread, os, signal, sys\nfrom contextlib import suppress"
+    imports = "import _thread, ctypes, os, signal, sys\nfrom contextlib import suppress"
     return "\n".join([imports, *(inspect.getsource(part) for part in (obey, keep_still)), "keep_still()"])
 
 
@@ -116,14 +137,19 @@ def keep_still() -> None:
     end, command = int(sys.argv[1]), sys.argv[2:]
     if os.getpid() != 1:
         sys.exit("a keeper has to be the first of a namespace, or it would stop everybody")
-    os.set_inheritable(end, False)
+    keyctl = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
+    if keyctl:
+        ctypes.CDLL(None).syscall(keyctl, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING: an empty one of its own
+    if end >= 0:
+        os.set_inheritable(end, False)
     child = os.fork()
     if child == 0:
         os.execvp(command[0], command)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):  # the line is the program's alone
         os.dup2(nothing, number)
-    _thread.start_new_thread(obey, (end,))
+    if end >= 0:
+        _thread.start_new_thread(obey, (end,))
     while True:
         number, status = os.waitpid(-1, 0)  # everybody who loses its parent becomes our child
         if number == child:

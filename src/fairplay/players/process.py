@@ -148,6 +148,8 @@ class Program(Stream):
                 await self._pipes.ended.wait()
                 await asyncio.wait((self._listening,))
         code = self._transport.get_returncode()
+        if self._cell.was_taken_by_machine(signal_in(code)):
+            raise HostFault("the machine ran out of memory, and killed a program that was within its own limits")
         return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
@@ -197,5 +199,11 @@ def fate(code: int | None) -> str:
     """What an exit code says; above 128 it stands for a signal, as in shells."""
     if code is None:
         return "is still running"
-    number = -code if code < 0 else code - 128
-    return f"was killed by signal {number}" if number in SIGNALS else f"ended with exit code {code}"
+    number = signal_in(code)
+    return f"was killed by signal {number}" if number else f"ended with exit code {code}"
+
+
+def signal_in(code: int | None) -> int:
+    """The signal that an exit code stands for; 0: none."""
+    number = 0 if code is None else -code if code < 0 else code - 128
+    return number if number in SIGNALS else 0

@@ -111,11 +111,17 @@ def own_number() -> str:
     return str(Path("/proc/self").readlink()) if sys.platform == "linux" else str(os.getpid())
 
 
-def output_of(command: Sequence[str]) -> tuple[str, str]:
+def output_of(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
     """What a command prints, and why it failed; "" if it did not."""
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            pass_fds=inherited,
         )
     except OSError as error:
         return "", f"{command[0]}: {error.strerror}"

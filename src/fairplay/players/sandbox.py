@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -20,6 +21,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
+from fairplay.players.filter import opened, why_no_filter
 from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 
@@ -73,10 +75,10 @@ def sandbox_from(text: str, warn: Callable[[str], None] = complain) -> Sandbox:
     return Sandbox(Level.NONE if lacking else Level.STRICT)
 
 
-def wrap(command: Sequence[str], sandbox: Sandbox, keeper: Sequence[str] = ()) -> list[str]:
+def wrap(command: Sequence[str], sandbox: Sandbox, *, around: Sequence[str] = (), rules: int = -1) -> list[str]:
     """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox.
 
-    If a keeper is named, it runs around a strict sandbox.
+    If it is strict, there may be words around it; and the descriptor of a file with the filter, if it is to be run.
     """
     name = command[0] if command else ""
     program = shutil.which(name)
@@ -88,15 +90,15 @@ def wrap(command: Sequence[str], sandbox: Sandbox, keeper: Sequence[str] = ()) -
         return [*kept, *limits(sandbox), program, *command[1:]]
     if lacking := why_not_strict():
         raise BadRequest(lacking)
-    return strictly(program, command[1:], sandbox, keeper)
+    return strictly(program, command[1:], sandbox, around, rules)
 
 
-def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox, keeper: Sequence[str] = ()) -> list[str]:
+def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox, around: Sequence[str], rules: int) -> list[str]:
     """The same for a strict sandbox, without asking whether there is one."""
     within = [*limits(sandbox), *FIRST_TO_GO]
-    inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden)
+    inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden, rules=rules)
     path = os.environ.get("PATH", os.defpath)
-    return ["env", "-i", f"PATH={path}", *namespace(), *keeper, *inside]
+    return ["env", "-i", f"PATH={path}", *namespace(), *around, *inside]
 
 
 BOUNDS = {
@@ -140,6 +142,7 @@ MEASURES = {
     "network": "reaches nobody, not even on this machine",
     "processes": "sees and signals only its own, and dies with all of them",
     "user": "is nobody in particular, with no rights and no way to get some",
+    "filter": "makes no system calls that reach beyond its own processes, or undo what stops them",
     "environment": "knows none of our environment variables",
     "memory": f"has {USUAL.memory // MEGABYTE} MB for each process, and is the first to lose them when none are left",
     "computing": f"has {USUAL.cpu} s for each process",
@@ -171,7 +174,7 @@ def tried() -> tuple[dict[str, bool], str]:
     version = output_of(["bwrap", "--version"])[0].split()[-1]
     if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
         return {}, f"bubblewrap {version} is too old; it takes {'.'.join(map(str, OLDEST_BUBBLEWRAP))} or later"
-    if why := why_no_namespace():
+    if why := why_no_namespace() or why_no_filter():
         return {}, why
     sandbox = Sandbox(Level.STRICT, memory=256 * MEGABYTE, processes=8, space=MEGABYTE)
     known = {
@@ -179,9 +182,14 @@ def tried() -> tuple[dict[str, bool], str]:
         "variables": [*environment(), "PWD"],
         **msgspec.to_builtins(sandbox),
     }
-    imports = "import json, os, resource, sys\nfrom pathlib import Path\nfrom typing import Any"
+    imports = "import json, os, resource, signal, sys\nfrom pathlib import Path\nfrom typing import Any"
     source = f"{imports}\n{inspect.getsource(look)}\nlook()"
-    said, why = output_of(strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox))
+    rules = opened()
+    try:
+        words = strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox, (), rules)
+        said, why = output_of(words, [rules])
+    finally:
+        os.close(rules)
     return ({}, why) if why else (json.loads(said), "")
 
 
@@ -220,6 +228,7 @@ def look() -> None:
         and int(status[status.index("CapEff:") + 1], 16) == 0
         and status[status.index("NoNewPrivs:") + 1] == "1"
         and os.system("unshare --user true 2>/dev/null") != 0,
+        "filter": fails(lambda: os.memfd_create("x")) and fails(lambda: os.kill(0, signal.SIGCONT)),
         "environment": set(os.environ) <= set(known["variables"]),
         "memory": fails(lambda: bytearray(known["memory"]))
         and int(Path("/proc/self/oom_score_adj").read_text()) == 1000,
