@@ -1,7 +1,9 @@
-"""Say what the lines of a journal hold, and how they are chained."""
+"""Say what the lines of a journal hold, how they are chained, and how whoever wrote them knows them again."""
 
+import re
 from binascii import hexlify
 from hashlib import sha256
+from hmac import compare_digest
 from typing import Any
 
 import msgspec
@@ -10,6 +12,7 @@ from fairplay.core.events import Fact, Result
 
 FORMAT = 3
 NO_HASH = b"0" * 64  # what the first line is chained to
+MARKED = re.compile(rb'(\{.*),"mark":"([0-9a-f]{32})"', re.DOTALL)
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -93,3 +96,28 @@ decode = msgspec.json.Decoder(JournalLine).decode
 def seal(before: bytes, match: bytes, body: bytes) -> bytes:
     """The hash of a line: over the hash before, the id of the match, and the line's bytes up to its own hash."""
     return hexlify(sha256(before + match + body).digest())
+
+
+class Marks:
+    """The marks of a key: who has it wrote this line, behind all that is before it.
+
+    A mark is half of an HMAC-SHA256, over what the hash of the line would be made from without it. What depends on the
+    key alone is worked out once.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        block = key.ljust(64, b"\0")
+        self._inner = sha256(bytes(byte ^ 0x36 for byte in block))
+        self._outer = sha256(bytes(byte ^ 0x5C for byte in block))
+
+    def put(self, before: bytes, match: bytes, body: bytes) -> bytes:
+        """A line's bytes with the mark behind them."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(before + match + body)
+        outer.update(inner.digest())
+        return b'%b,"mark":"%b"' % (body, hexlify(outer.digest()[:16]))
+
+    def fit(self, before: bytes, match: bytes, body: bytes) -> bool:
+        """Do a line's bytes bear the mark?"""
+        found = MARKED.fullmatch(body)
+        return found is not None and compare_digest(self.put(before, match, found[1]), body)

@@ -1,5 +1,6 @@
 """Write matches down as they happen: a folder with a file for each match, and one chained line for each fact."""
 
+import os
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from fairplay.journal.lines import (
     Closing,
     Entry,
     JournalLine,
+    Marks,
     Opening,
     Parent,
     Resumed,
@@ -30,9 +32,10 @@ from fairplay.journal.lines import (
     seal,
 )
 from fairplay.journal.reenact import what_was_shown
-from fairplay.journal.replay import Recorded
-from fairplay.journal.verify import read_lawful
+from fairplay.journal.replay import Recorded, ends_with_mark, recorded_in, text_of
+from fairplay.journal.verify import lawful
 from fairplay.referee.host import drawn_id
+from fairplay.render.words import quoted
 
 REAL = Disk()
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -40,6 +43,10 @@ ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 class Finished(BadRequest):
     """A match that has ended, so that nobody can go on with it."""
+
+
+class Unmarked(BadRequest):
+    """A journal that does not bear our mark, so that nobody knows who wrote what it says."""
 
 
 class MatchRecord:
@@ -57,12 +64,14 @@ class MatchRecord:
         file: AppendFile,
         match: Match[Any, Any, Any],
         *,
+        marks: Marks | None = None,
         head: bytes = NO_HASH,
         lines: int = 0,
         clock: Callable[[], float],
         now: Callable[[], float],
     ) -> None:
         self.clock = clock
+        self.marks = marks  # of the lines from here on; None: they have none
         self._file = file
         self._game = match.game
         self._id = match.id.encode()
@@ -123,6 +132,8 @@ class MatchRecord:
     def append(self, line: JournalLine) -> bool:
         """Add a line to the chain."""
         body = encode(line)[:-1]  # without its closing brace
+        if self.marks is not None:
+            body = self.marks.put(self._hash, self._id, body)
         head = seal(self._hash, self._id, body)
         behind = self._file.append(b'%b,"hash":"%b"}\n' % (body, head))
         self._hash = head
@@ -133,19 +144,22 @@ class MatchRecord:
 class Journal:
     """A folder of records, one file for each match, named by the match's id and private to whoever runs it.
 
-    Any number of matches can be recorded at once.
+    Any number of matches can be recorded at once. With a key every line is marked, so that whoever has it knows again
+    what was written here.
     """
 
     def __init__(
         self,
         directory: Path | str,
         *,
+        key: bytes | None = None,
         sync: Sync = Sync.BATCH,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
         disk: Disk = REAL,
     ) -> None:
         self.directory = Path(directory)
+        self._marks = None if key is None else Marks(key)
         self._sync = sync
         self._clock = clock
         self._now = now
@@ -187,7 +201,7 @@ class Journal:
             sealed=match.sealed,
             state=match.game.pack_state(match.state) if seed is None else None,
         )
-        return self._begun(match, opening)
+        return self._begun(match, opening, self._marks)
 
     def branch(
         self,
@@ -199,7 +213,11 @@ class Journal:
         limits: dict[str, float] | None = None,
         sandbox: str = "",
     ) -> MatchRecord:
-        """A new file with what another holds up to so many facts, for the match as it stands there (see `branched`)."""
+        """A new file with what another holds up to so many facts, for the match as it stands there (see `branched`).
+
+        What was copied is not marked, for it says who was ejected, and names those whom nobody here has named; the
+        first line of our own is. Nor are the terms of others kept.
+        """
         before = recorded.before(facts)
         opening = replace(
             recorded.opening,
@@ -213,35 +231,51 @@ class Journal:
             commitment=match.commitment,
             parent=Parent(recorded.opening.match, sum(isinstance(line, Entry) for line in before)),
         )
-        record = self._begun(match, opening)
+        record = self._begun(match, opening, None)
         for line in before:
-            record.append(line)
+            record.append(replace(line, limits=None, sandbox="") if isinstance(line, Resumed) else line)
+        record.marks = self._marks
         record.go_on(2 + sum(isinstance(line, Resumed) for line in before))
         return record
 
-    def resume(self, path: Path | str, game: Game[Any, Any, Any] | None = None) -> tuple[MatchRecord, Recorded]:
+    def own(self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool = False) -> Recorded:
+        """The lawful journal in this file, finished or not. Raises Unmarked unless we wrote it, or it is trusted."""
+        text = text_of(path)
+        if not (trusted or (self._marks and ends_with_mark(text, os.fsencode(Path(path).stem), self._marks))):
+            file = quoted(str(path))
+            raise Unmarked(
+                f"{file} does not bear our mark, for it was begun elsewhere, or changed or renamed since; "
+                f"to go on with it all the same: fairplay resume {file} --trust"
+            )
+        return lawful(recorded_in(text, game))
+
+    def resume(
+        self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool | None = None
+    ) -> tuple[MatchRecord, Recorded]:
         """The file of an unfinished match, to be gone on with behind its last whole line; and what it holds.
 
-        Nothing is written before the table is ready again. Raises InUse if another process plays the match, Finished if
-        it has ended, BadJournal if the file is damaged or unlawful.
+        Nothing is written before the table is ready again. Raises InUse if another process plays the match, Unmarked if
+        it is neither ours nor trusted (if nothing is said, all are where there is no key), Finished if it has ended,
+        BadJournal if the file is damaged or unlawful.
         """
         with ExitStack() as undo:
             file = reopened(str(path), self._disk, self._sync)
             undo.callback(file.close)
-            recorded = read_lawful(path, game)
+            recorded = self.own(path, game, trusted=self._marks is None if trusted is None else trusted)
             if recorded.closing is not None:
                 raise Finished(f"{path}: this match is finished")
             file.cut(recorded.size)
             undo.pop_all()
         match, head = recorded.at(None), recorded.heads[-1].encode()
-        record = MatchRecord(file, match, head=head, lines=len(recorded.heads), clock=self._clock, now=self._now)
+        lines, marks = len(recorded.heads), self._marks
+        record = MatchRecord(file, match, marks=marks, head=head, lines=lines, clock=self._clock, now=self._now)
         record.go_on(2 + len(recorded.resumptions))
         return record, recorded
 
-    def _begun(self, match: Match[Any, Any, Any], opening: Opening) -> MatchRecord:
+    def _begun(self, match: Match[Any, Any, Any], opening: Opening, marks: Marks | None) -> MatchRecord:
         check_id(match.id)
         file = created(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
-        record = MatchRecord(file, match, clock=self._clock, now=self._now)
+        record = MatchRecord(file, match, marks=marks, clock=self._clock, now=self._now)
         record.append(opening)
         return record
 

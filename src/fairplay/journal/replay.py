@@ -21,6 +21,7 @@ from fairplay.journal.lines import (
     Closing,
     Entry,
     JournalLine,
+    Marks,
     Middle,
     Opening,
     Resumed,
@@ -114,10 +115,19 @@ def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     A last line that was torn is left out: nobody was ever told what it says. The game is made from the opening, or is
     handed over by whoever has the rules that were played by.
     """
+    return recorded_in(text_of(path), game)
+
+
+def text_of(path: Path | str) -> bytes:
+    """The bytes in this file, if it can be a journal at all."""
     try:
-        text = content(path)
+        return content(path)
     except (OSError, ValueError) as error:  # ValueError: no file can be called like that
         raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
+def recorded_in(text: bytes, game: Game[Any, Any, Any] | None = None) -> Recorded:
+    """The journal of these bytes."""
     lines, heads, torn = chained(text)
     if not lines:
         if not text:
@@ -171,6 +181,16 @@ def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     if begun is not None and begun.end() < len(tail):  # all of it was written, so its end was there once
         raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
     return lines, tuple(heads), len(tail)
+
+
+def ends_with_mark(text: bytes, match: bytes, marks: Marks) -> bool:
+    """Does the last whole line of a journal bear its mark, which stands for all that is before it?
+
+    Nothing else is looked at: that the chain is whole is for others to say.
+    """
+    *_, before, last, _ = [b"", b"", *text.split(b"\n")]
+    above, sealed = SEALED.fullmatch(before), SEALED.fullmatch(last)
+    return sealed is not None and marks.fit(NO_HASH if above is None else above[2], match, sealed[1])
 
 
 def in_the_middle(lines: Iterable[JournalLine], opening: Opening, game: Game[Any, Any, Any]) -> tuple[Middle, ...]:

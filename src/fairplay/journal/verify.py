@@ -34,7 +34,11 @@ def verify(recorded: Recorded, receipt: Receipt | None = None) -> Match[Any, Any
 
 def read_lawful(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     """The journal in this file, finished or not, once it was refereed again."""
-    recorded = read(path, game)
+    return lawful(read(path, game))
+
+
+def lawful(recorded: Recorded) -> Recorded:
+    """The same journal, finished or not, once it was refereed again."""
     with suppress(Unfinished):
         verify(recorded)
     return recorded

@@ -1,0 +1,121 @@
+"""Try out that a key is drawn once, whoever needs it first, and that marks hold a journal together."""
+
+import hmac
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairplay import Journal
+from fairplay.journal.key import KEY_BYTES, NoKey, key_in, own_key_file
+from fairplay.journal.lines import NO_HASH, Marks
+from fairplay.journal.record import Unmarked
+from fairplay.journal.replay import ends_with_mark, read
+from tests.journal.journals import first, record
+from tests.some import some
+
+KEY, OTHER = bytes(range(32)), bytes(32)
+RACING = "import sys; from fairplay.journal.key import key_in; sys.stdin.read(1); print(key_in(sys.argv[1]).hex())"
+
+
+def test_of_many_processes_at_once_all_have_the_same_key(tmp_path: Path) -> None:
+    path, pipe = tmp_path / "state" / "fairplay" / "key", subprocess.PIPE
+    command = [sys.executable, "-c", RACING, str(path)]
+    racers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(8)]
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("!")
+        racer.stdin.flush()
+
+    keys = {racer.communicate(timeout=60)[0] for racer in racers}
+
+    assert keys == {f"{path.read_bytes().hex()}\n"}
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_who_is_overtaken_takes_the_key_of_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between looking for a key and making one somebody else makes one."""
+    link = os.link
+
+    def overtaken(made: Path, path: Path) -> None:
+        monkeypatch.setattr(os, "link", link)
+        path.write_bytes(KEY)
+        path.chmod(0o600)
+        link(made, path)
+
+    monkeypatch.setattr(os, "link", overtaken)
+
+    assert key_in(tmp_path / "key") == KEY
+    assert list(tmp_path.iterdir()) == [tmp_path / "key"]
+
+
+def test_keys_are_drawn(tmp_path: Path) -> None:
+    keys = {key_in(tmp_path / name) for name in "abc"}
+
+    assert len(keys) == 3
+    assert {len(key) for key in keys} == {KEY_BYTES}
+
+
+@pytest.mark.parametrize(
+    ("state", "folder"), [("/state", "/state"), ("", "/me/.local/state"), ("a", "/me/.local/state")]
+)
+def test_the_key_is_kept_with_the_state_of_the_user(state: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/me")
+    monkeypatch.setenv("XDG_STATE_HOME", state)
+
+    assert own_key_file() == Path(folder, "fairplay", "key")
+
+
+@pytest.mark.parametrize("home", ["here", "."])
+def test_without_a_home_there_is_no_place_for_a_key(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", home)
+
+    with pytest.raises(NoKey, match="there is no home directory"):
+        own_key_file()
+
+
+def test_a_mark_is_of_its_key_its_place_its_match_and_its_line() -> None:
+    marks, body = Marks(KEY), b'{"seq":0'
+    line = marks.put(NO_HASH, b"m", body)
+
+    assert line == body + b',"mark":"%b"' % hmac.digest(KEY, NO_HASH + b"m" + body, "sha256").hex()[:32].encode()
+    assert marks.fit(NO_HASH, b"m", line)
+    assert not Marks(OTHER).fit(NO_HASH, b"m", line)
+    assert not marks.fit(b"1" * 64, b"m", line)
+    assert not marks.fit(NO_HASH, b"n", line)
+    assert not marks.fit(NO_HASH, b"m", line.replace(b"0", b"1", 1))
+    assert not marks.fit(NO_HASH, b"m", body)
+
+
+def test_every_line_stands_for_all_before_it(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first], journal=Journal(tmp_path, key=KEY))
+    whole, match = path.read_bytes(), path.stem.encode()
+    lines = whole.splitlines(keepends=True)
+
+    for end in some(range(1, len(lines) + 1)):
+        text = b"".join(lines[:end])
+        assert ends_with_mark(text, match, Marks(KEY))
+        assert ends_with_mark(text + b'{"torn', match, Marks(KEY))
+        assert not ends_with_mark(text, match, Marks(OTHER))
+    assert not ends_with_mark(lines[0] + lines[2], match, Marks(KEY))
+    assert not ends_with_mark(lines[0][:-1], match, Marks(KEY))
+    assert not ends_with_mark(b"", match, Marks(KEY))
+    assert read(path).closing is not None
+
+
+def test_a_journal_with_a_key_goes_on_with_its_own_alone(tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first], journal=Journal(tmp_path, key=KEY))
+    left = b"".join(path.read_bytes().splitlines(keepends=True)[:6]) + b'{"torn'
+    path.write_bytes(left)
+
+    with pytest.raises(Unmarked):
+        Journal(tmp_path, key=OTHER).resume(path)
+    with pytest.raises(Unmarked):
+        Journal(tmp_path).resume(path, trusted=False)
+    assert path.read_bytes() == left
+
+    for journal, trusted in ((Journal(tmp_path, key=KEY), False), (Journal(tmp_path, key=OTHER), True)):
+        journal.resume(path, trusted=trusted)[0].close()
