@@ -227,7 +227,8 @@ def test_an_interrupted_match_says_how_to_go_on(
 
     (path,) = tmp_path.glob("*.jsonl")
     assert process.returncode == 130
-    assert err == f"\nfairplay: interrupted; to go on with the match: fairplay resume {path}\n"
+    how = {"in a program": f": fairplay resume {path}", "in the process": f" in {path}: the same command again"}
+    assert err == f"\nfairplay: interrupted; to go on with the match{how[where]}\n"
     assert len(read(path).facts) == BEFORE_THE_FOURTH
     assert fairplay(*command).code == 0
     assert verify(read(path)).turn is None

@@ -27,6 +27,7 @@ ALL = spec_of(
     sandbox="strict",
     pondering=True,
     journal="games",
+    key="games/key",
     sync=Sync.ALWAYS,
     observers=("py:module:Name",),
 )

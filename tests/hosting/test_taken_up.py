@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
 from fairplay.hosting import sitting
 from fairplay.hosting.table import Table
+from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import read
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
@@ -231,7 +232,7 @@ def taken(folder: Path, door: socket.socket) -> Path:
     """An unfinished match whose guest is to come in where somebody else listens."""
     address = f"tcp:{door.getsockname()[1]}"
     match = dealt(spec_of().rules(), [address, "bob"], SEED)
-    with Journal(folder).begin(match, players=(address, "random")) as record:
+    with sitting.journal_in(folder, Sync.OFF).begin(match, players=(address, "random")) as record:
         return record.path
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import Journal, Limits, run
+from fairplay import Limits, run
+from fairplay.hosting.sitting import journal_in
 from fairplay.hosting.terms import Terms, terms_for, terms_on_record
+from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import sandbox
@@ -40,7 +42,7 @@ def unfinished(folder: Path, source: str = SLEEPS, **terms: Any) -> Path:
     bot.write_text(source)
     match = dealt(spec_of().rules(), ["bob", "greedy"], SEED)
     options = {"limits": SHORT, "sandbox": "none", **terms}
-    with Journal(folder / "games").begin(match, players=(str(bot), "greedy"), **options) as record:
+    with journal_in(folder / "games", Sync.OFF).begin(match, players=(str(bot), "greedy"), **options) as record:
         return record.path
 
 

@@ -80,9 +80,9 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
         with redirect_stdout(sys.stderr):  # what players print must not come between events
             match = hosted.play()
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted{hint(hosted.record)}") from None
+        raise KeyboardInterrupt(f"interrupted{hint(hosted.record, sitting)}") from None
     except HostFault as fault:
-        raise HostFault(f"{fault}{hint(hosted.record)}") from fault
+        raise HostFault(f"{fault}{hint(hosted.record, sitting)}") from fault
     tell.check()
     if events and not watcher.told_result:
         raise HostFault("the events could not be told to their end")
@@ -109,11 +109,16 @@ def tell_evidence(notes: Notes, names: Sequence[str]) -> None:
             click.echo(f"    {printable(names[seat], 40)}: {printable(line, 600)}")
 
 
-def hint(record: Record | None) -> str:
+def hint(record: Record | None, sitting: Sitting) -> str:
     """How to go on with a match that was interrupted."""
     if not isinstance(record, MatchRecord) or not record.path.exists():
         return ""
-    return f"; to go on with the match: fairplay resume {quoted(str(record.path))}"
+    file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
+    if any(address.startswith("py:") for address in sitting.addresses):  # which no record makes us import
+        if record.marks is not None and (sitting.held is record or not sitting.resumed):
+            return f"; to go on with the match in {file}: the same command again"
+        behind = " PLAYER..."
+    return f"; to go on with the match: fairplay resume {file}{behind}"
 
 
 def refuse_unreadable(texts: Iterable[str]) -> None:

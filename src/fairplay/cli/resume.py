@@ -19,20 +19,20 @@ from fairplay.cli.match_options import (
 )
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
-from fairplay.hosting.sitting import branch_of, gone_on_with
+from fairplay.hosting.sitting import branch_of, gone_on_with, journal_in, refuse_imports
 from fairplay.hosting.terms import terms_on_record
 from fairplay.journal.append_file import Sync
-from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, about
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
-from fairplay.referee.host import distinct
+from fairplay.referee.host import complain, distinct
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 @click.argument("players", nargs=-1)
 @click.option("--at", type=int, metavar="N", help="After N facts; where the record ends if not given.")
+@click.option("--trust", is_flag=True, help="Run the players that FILE names even if nobody began it here.")
 @limit_option
 @sandbox_option
 @journal_option
@@ -43,6 +43,7 @@ def resume(
     file: str,
     players: tuple[str, ...],
     at: int | None,
+    trust: bool,
     limit: str | None,
     sandbox: str | None,
     directory: str | None,
@@ -57,20 +58,29 @@ def resume(
     With PLAYERs or --at a branch begins, and FILE stays as it is. There is a player for each seat that was not ejected
     by then, in the order of the seats; with NAME=PLAYER it takes that name, else the one in the record. With --journal
     the branch is recorded as a match of its own.
+
+    Players that only FILE names are run if you began the match, which its mark shows, or with --trust; those that are
+    modules, py:, never are.
     """
     refuse_unreadable(players)
     limits, here = limits_named(limit), not players and at is None
     if here and directory is not None:
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:
-        return show(gone_on_with(file, limits, sandbox, Sync(sync)), quiet=quiet, events=events)
+        journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
+        return show(gone_on_with(file, limits, sandbox, journal, trusted=trust), quiet=quiet, events=events)
     with about(file):
-        recorded = read_lawful(file)
-    names, addresses = seating(recorded, recorded.at(at), players)
+        vouched_for = trust or bool(players)  # on the command line
+        recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
+    match = recorded.at(at)
+    names, addresses = seating(recorded, match, players)
+    run = [addresses[seat] for seat in sorted(match.seated)]  # whoever was ejected is of no concern any more
+    if not players:
+        refuse_imports(file, run)
     folders = [*([directory] if directory else []), str(Path(file).parent)]
-    terms = terms_on_record(recorded, addresses, limits, sandbox, folders)
-    journal = None if directory is None else Journal(directory, sync=Sync(sync))
-    return show(branch_of(recorded, at, names, addresses, terms, journal), quiet=quiet, events=events)
+    terms = terms_on_record(recorded, run, limits, sandbox, folders)
+    branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
+    return show(branch_of(recorded, at, names, addresses, terms, branches), quiet=quiet, events=events)
 
 
 def seating(

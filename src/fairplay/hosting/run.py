@@ -12,12 +12,11 @@ from fairplay.core.events import Acted, Receipt
 from fairplay.core.game import Moment
 from fairplay.core.roles import Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, path_of, sitting_for
+from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.hosting.table import Table, called
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
-from fairplay.journal.verify import read_lawful
 from fairplay.players.address import loaded, named_in_module
 from fairplay.referee.closing import surely
 from fairplay.referee.drivers import play, play_async
@@ -144,10 +143,10 @@ class Hosted:
 
 
 def outcome_on_record(spec: MatchSpec) -> Outcome:
-    """What came of a match that was finished before. Raises BadRequest if it is another one."""
+    """What came of a match that was finished before. Raises BadRequest if it is another one, or not ours."""
     path = path_of(spec)
     with about(path):
-        recorded = read_lawful(path)
+        recorded = journal_in(path.parent, spec.sync, spec.key).own(path)
     if recorded.closing is None or not is_same(spec, recorded.opening):
         raise BadRequest(f"{path}: {ANOTHER}")
     entries = recorded.entries

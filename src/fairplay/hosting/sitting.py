@@ -18,15 +18,16 @@ from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import OPEN, Table
 from fairplay.hosting.terms import Terms, terms_for, terms_on_record
 from fairplay.journal.append_file import InUse, Sync
+from fairplay.journal.key import NoKey, key_in, own_key_file
 from fairplay.journal.lines import FORMAT, Entry, Opening
-from fairplay.journal.record import Finished, Journal, branched
+from fairplay.journal.record import Finished, Journal, Unmarked, branched
 from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
 from fairplay.players.location import Location, far, near
 from fairplay.players.remote import DEFAULT
-from fairplay.referee.host import dealt
+from fairplay.referee.host import complain, dealt
 
 AnyMatch = Match[Any, Any, Any]
 ANOTHER = "this is another match than the one that is to be played"
@@ -54,7 +55,7 @@ def sitting_for(spec: MatchSpec) -> Sitting:
     """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
     spec.rules()  # makes sure that the id is one, before it is part of a path
     if spec.journal is not None and spec.id and has_begun(path_of(spec)):
-        return gone_on_with(path_of(spec), spec.limits, spec.sandbox, spec.sync, spec)
+        return gone_on_with_by(spec, path_of(spec))
     return new_match(spec)
 
 
@@ -65,13 +66,15 @@ def path_of(spec: MatchSpec) -> Path:
 
 def new_match(spec: MatchSpec) -> Sitting:
     """A match that is dealt now."""
-    game, folders = spec.rules(), [spec.journal] if spec.journal is not None else []
-    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, folders, pondering=spec.pondering)
+    game, journal = spec.rules(), None
+    if spec.journal is not None:
+        journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
+    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
     match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[], Record] = unrecorded
-    if spec.journal is not None:
+    if journal is not None:
         begin = partial(
-            Journal(spec.journal, sync=spec.sync).begin,
+            journal.begin,
             match,
             players=spec.addresses,
             drawn=spec.seed is None,
@@ -82,13 +85,38 @@ def new_match(spec: MatchSpec) -> Sitting:
     return Sitting(match, spec.labels, spec.addresses, terms, begin)
 
 
-def interrupted(spec: MatchSpec) -> Sitting | None:
-    """The oldest match of this spec that was interrupted, and that nobody else plays; None: there is none."""
+def journal_in(
+    folder: Path | str, sync: Sync, key: str | None = None, warn: Callable[[str], None] | None = None
+) -> Journal:
+    """The journal in a folder, with the key in this file or else our own; without one if there is no place for ours."""
+    try:
+        return Journal(folder, sync=sync, key=key_in(key or own_key_file()))
+    except NoKey as why:
+        if key is not None:
+            raise
+        if warn is not None:
+            warn(f"the match is recorded WITHOUT A MARK, so that only --trust can go on with it: {why}")
+        return Journal(folder, sync=sync)
+
+
+def to_hide(spec: MatchSpec) -> list[str]:
+    """What the programs of a spec may not see: the journals, and the key if it has one of its own."""
+    return [] if spec.journal is None else [place for place in (spec.journal, spec.key) if place is not None]
+
+
+def interrupted(spec: MatchSpec, tell: Callable[[str], None] = complain) -> Sitting | None:
+    """The oldest match of this spec that was interrupted here, and that nobody else plays; None: there is none."""
+    strange = []
     for path in unfinished(spec.journal, partial(is_same, spec)) if spec.journal is not None else ():
         try:
-            return gone_on_with(path, spec.limits, spec.sandbox, spec.sync, spec)
+            return gone_on_with_by(spec, path)
         except (InUse, Finished):  # somebody else goes on with it, or has just done so
             continue
+        except Unmarked as error:
+            strange.append(str(error))
+    for why in strange[:1]:
+        more = f" ({len(strange) - 1} more are like that)" if strange[1:] else ""
+        tell(f"a new match begins: {why}{more}")
     return None
 
 
@@ -102,24 +130,40 @@ def is_same(spec: MatchSpec, opening: Opening) -> bool:
     return known and dealt and asked == wanted and opening.parent is None
 
 
+def gone_on_with_by(spec: MatchSpec, path: Path) -> Sitting:
+    """The match of this spec, in whose file it was interrupted."""
+    return gone_on_with(path, spec.limits, spec.sandbox, journal_in(path.parent, spec.sync, spec.key), spec)
+
+
 def gone_on_with(
-    path: Path | str, limits: Limits | None, sandbox: str | None, sync: Sync, spec: MatchSpec | None = None
+    path: Path | str,
+    limits: Limits | None,
+    sandbox: str | None,
+    journal: Journal,
+    spec: MatchSpec | None = None,
+    *,
+    trusted: bool = False,
 ) -> Sitting:
     """A match that was interrupted, to be gone on with in its own file on the terms that it has on record."""
     with ExitStack() as undo:
         undo.enter_context(about(path))
-        record, recorded = Journal(Path(path).parent, sync=sync).resume(path)
+        record, recorded = journal.resume(path, trusted=trusted)
         undo.callback(record.close)
         opening = recorded.opening
         if spec is not None and not is_same(spec, opening):
             raise BadRequest(f"{path}: {ANOTHER}")
         if len(opening.players) != len(opening.names):
             raise BadRequest(f"{path}: the record does not say who played")
-        terms = terms_on_record(recorded, opening.players, limits, sandbox, [str(Path(path).parent)])
+        match, folder = recorded.at(None), str(Path(path).parent)
+        addresses = [opening.players[seat] for seat in sorted(match.seated)]
+        if spec is None:
+            refuse_imports(path, addresses)
+        hidden = [folder] if spec is None else to_hide(spec)
+        terms = terms_on_record(recorded, addresses, limits, sandbox, hidden)
         record.go_on(2 + len(recorded.resumptions), **terms.other_than(recorded))
         undo.pop_all()
     return Sitting(
-        recorded.at(None),
+        match,
         opening.names,
         opening.players,
         terms,
@@ -128,6 +172,16 @@ def gone_on_with(
         resumed=True,
         held=record,
     )
+
+
+def refuse_imports(path: Path | str, addresses: Iterable[str]) -> None:
+    """Raise BadRequest if a record would have us import something: it would run in this process, and not shut in."""
+    for address in addresses:
+        if address.startswith("py:"):
+            raise BadRequest(
+                f"{path}: nothing is imported because a record names it, as this one does {address}; "
+                "give the command again that began the match, or name the players, which begins a branch"
+            )
 
 
 def branch_of(

@@ -1,12 +1,14 @@
 """Say on what terms players are let in: how long they may take, and how programs are shut in."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from fairplay.core.errors import BadJournal, HostFault
+from fairplay.journal.key import NoKey, own_key_file
 from fairplay.journal.replay import Recorded
 from fairplay.players.limits import Limits
 from fairplay.players.location import Command, far
@@ -40,28 +42,39 @@ def terms_for(
     addresses: Sequence[str],
     limits: Limits | None,
     sandbox: str | None,
-    journals: Sequence[str] = (),
+    hidden: Sequence[str] = (),
     *,
     pondering: bool = False,
 ) -> Terms:
-    """The terms for the players at these addresses; programs may not see the directories of journals."""
+    """The terms for the players at these addresses; programs may not see what is hidden, journals above all."""
     places = [far(address) for address in addresses]
     commands = [place for place in places if isinstance(place, Command)]
     if not commands:
         return Terms((limits or DEFAULT) if any(places) else None, None)
-    for directory in journals:
+    for place in hidden:
         try:
-            Path(directory).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
+            if not Path(place).is_file():  # as the key is
+                Path(place).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
         except OSError as error:
-            raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
-    shut_in = msgspec.structs.replace(sandbox_from(sandbox or "auto"), hidden=tuple(journals), pondering=pondering)
+            raise HostFault(f"no journal can be written in {place}: {error.strerror}") from error
+    shut_in = msgspec.structs.replace(
+        sandbox_from(sandbox or "auto"), hidden=(*hidden, *own_key_places()), pondering=pondering
+    )
     for command in commands:
         wrap(command.words, shut_in)  # is it there at all?
     return Terms(limits or DEFAULT, shut_in)
 
 
+def own_key_places() -> list[str]:
+    """Where the key of whoever runs us is kept, if it was made."""
+    with suppress(NoKey):
+        folder = own_key_file().parent
+        return [str(folder)] if folder.is_dir() else []
+    return []
+
+
 def terms_on_record(
-    recorded: Recorded, addresses: Sequence[str], limits: Limits | None, sandbox: str | None, journals: Sequence[str]
+    recorded: Recorded, addresses: Sequence[str], limits: Limits | None, sandbox: str | None, hidden: Sequence[str]
 ) -> Terms:
     """The terms on which a match goes on: those on record, unless others are named.
 
@@ -74,4 +87,4 @@ def terms_on_record(
             raise BadJournal(1, f"these are no limits: {error}") from None
     if sandbox is None and recorded.sandbox == Level.STRICT.value:
         sandbox = recorded.sandbox
-    return terms_for(addresses, limits, sandbox, journals, pondering=recorded.opening.pondering)
+    return terms_for(addresses, limits, sandbox, hidden, pondering=recorded.opening.pondering)

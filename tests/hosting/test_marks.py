@@ -1,0 +1,139 @@
+"""Play specs in folders where others can write, and find that nothing counts that was not played by who has the key."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
+from fairplay.hosting.run import outcome_on_record
+from fairplay.hosting.sitting import new_match
+from fairplay.hosting.terms import terms_for
+from fairplay.journal.key import key_in, own_key_file
+from fairplay.journal.record import Unmarked
+from fairplay.journal.replay import read
+from fairplay.referee.host import dealt
+from tests.hosting.specs import SEED, interrupted, spec_of
+from tests.journal.forging import forge, opening
+from tests.players.machine import needs_strict
+
+
+def awaited(spec: MatchSpec) -> Outcome:
+    return asyncio.run(run_async(spec))
+
+
+both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
+
+
+@both_ways
+def test_a_result_that_was_planted_is_nobodys(way: Any, tmp_path: Path) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    run(replace(spec, key=str(tmp_path / "of somebody else")))  # it is sound, and of this very spec
+
+    with pytest.raises(Unmarked, match="does not bear our mark"):
+        way(spec)
+    with pytest.raises(Unmarked, match="does not bear our mark"):
+        outcome_on_record(spec)  # which reads the file again, and it may be another one by then
+
+
+@both_ways
+def test_a_match_that_was_planted_is_not_gone_on_with(way: Any, tmp_path: Path) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    match = dealt(spec.rules(), spec.labels, SEED, match_id="m")
+    Journal(tmp_path).begin(match, players=spec.addresses).close()
+    left = (tmp_path / "m.jsonl").read_bytes()
+
+    with pytest.raises(Unmarked, match="does not bear our mark"):
+        way(spec)
+
+    assert (tmp_path / "m.jsonl").read_bytes() == left
+
+
+@both_ways
+@pytest.mark.parametrize("actions", [5, None], ids=["interrupted", "finished"])
+def test_a_folder_with_a_key_of_its_own_can_be_moved_to_another_machine(
+    way: Any, actions: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    spec = spec_of(id="m", journal=str(here), key=str(here / "key"))
+    whole = run(replace(spec, id="whole"))
+    if actions is None:
+        run(spec)
+    else:
+        interrupted(replace(spec, journal=str(here)), actions)
+    here.rename(there)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+
+    outcome = way(replace(spec, journal=str(there), key=str(there / "key")))
+
+    assert outcome.result is not None
+    assert whole.result is not None
+    assert outcome.result.ranking == whole.result.ranking
+    assert not (tmp_path / "another").exists()  # nobody needed any other key
+    with pytest.raises(Unmarked):
+        way(replace(spec, journal=str(there), key=None))
+
+
+def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
+    outcome = run(spec_of(journal=str(tmp_path / "games"), key="/proc/nowhere/key"))
+
+    assert outcome.result is None
+    assert outcome.host_fault == "no key can be kept in /proc/nowhere/key: No such file or directory"
+    with pytest.raises(BadRequest, match="cannot be our key: it is no file"):
+        run(spec_of(journal=str(tmp_path / "games"), key=str(tmp_path)))
+    assert not (tmp_path / "games").exists()
+
+
+def test_terms_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:
+    spec = spec_of(id="m", journal=str(tmp_path))
+    path = interrupted(spec)
+    forge(path, opening(limits={"move": 86400.0}))
+
+    with pytest.raises(Unmarked):
+        run(spec)
+
+
+SPIES = """
+from contextlib import suppress
+from pathlib import Path
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    with suppress(OSError):
+        if Path({key!r}).read_bytes():
+            raise RuntimeError("there it is")
+    return next(Fish().actions(view))
+"""
+
+
+@needs_strict
+@pytest.mark.parametrize("place", ["key", "games/key"])
+def test_no_program_sees_the_key_of_a_folder(place: str, tmp_path: Path) -> None:
+    bot, key = tmp_path / "bot.py", tmp_path / place
+    bot.write_text(SPIES.format(key=str(key)))
+    spec = spec_of("fish", str(bot), "greedy", journal=str(tmp_path / "games"), key=str(key), sandbox="strict")
+
+    key_in(own_key_file())  # there are two then
+
+    outcome, sandbox = run(spec), new_match(spec).terms.sandbox
+
+    assert outcome.result is not None
+    assert outcome.result.ejected == ()
+    assert "there it is" in str(run(replace(spec, sandbox="none")).evidence)
+    assert sandbox is not None
+    assert {spec.key, str(own_key_file().parent)} <= set(sandbox.hidden)
+
+
+def test_who_was_ejected_needs_no_program_any_more(tmp_path: Path) -> None:
+    cheat = tmp_path / "cheat.py"
+    cheat.write_text("def take_turn(view):\n    return 7\n")
+    spec = spec_of("fish", "greedy", str(cheat), "random", id="m", journal=str(tmp_path / "games"), sandbox="none")
+    path = interrupted(spec, actions=3)
+    assert [out.seat for out in read(path).at(None).ejected] == [1]
+    cheat.unlink()
+
+    with pytest.raises(BadRequest, match="there is no Python file"):
+        terms_for(spec.addresses, None, None)
+    assert run(spec).result is not None
