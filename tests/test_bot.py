@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, Ejected, Fault, Moment, Start, TakeTurn, play
+from fairplay import BadRequest, Ejected, End, Fault, Moment, Receipt, Result, Start, TakeTurn, play
 from fairplay.bot import run
 from fairplay.games import title
 from fairplay.games.fish import Fish
@@ -29,6 +29,9 @@ HELLO = wire.hello(GAME, match_id="m", nonce="n-1", limit=5.0)
 START = wire.question(Start(0, ("ann", "bob"), VIEW), GAME, match_id="m", turn=0, nonce="n-2", limit=5.0)
 TURN = wire.question(TakeTurn(VIEW), GAME, match_id="m", turn=1, nonce="n-3", limit=5.0)
 GOODBYE = wire.goodbye("m", Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2"))
+
+END = wire.question(End(Result((frozenset({0, 1}),), ())), GAME, match_id="m", turn=1, nonce="n-4", limit=5.0)
+CLOSING = wire.closing(Receipt(7, "0f" * 32), match_id="m", turn=1, nonce="n-5", limit=0.25)
 
 GREETED = b'{"nonce":"n-1","answer":null}\n'
 FIRST = b'{"nonce":"n-3","answer":{"type":"place","at":[0,0]}}\n'  # what `first` below answers
@@ -116,6 +119,25 @@ def test_a_player_that_wants_to_know_hears_why_it_is_out() -> None:
     heard, complained = err.splitlines()
     assert heard == "Fault illegal rule 3.2: there is no tile at [9, 9]"
     assert complained.startswith("fairplay.bot: out of the match: illegal: rule 3.2")
+
+
+def test_a_player_that_wants_to_know_has_a_receipt_for_the_result() -> None:
+    source = f"""{CLASS}
+    def closing(self, receipt):
+        print(receipt)
+"""
+
+    out, err = said(bot(source, "Player"), HELLO, END, CLOSING)
+
+    assert out.count(b"\n") == 2  # to the last there is nothing to reply
+    assert err == f"7:{'0f' * 32}\n"
+
+
+@pytest.mark.parametrize("line", [CLOSING, b'{"type":"chat"}\n', b"junk\n"])
+def test_what_comes_after_the_end_needs_no_answer_and_no_understanding(line: bytes) -> None:
+    out, err = said(bot(FIRST_ACTION), HELLO, END, line)
+
+    assert (out.count(b"\n"), err) == (2, "")
 
 
 def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:

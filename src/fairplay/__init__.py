@@ -22,7 +22,7 @@ from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Rece
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import AsyncChannel, Channel, Observer, Player, Record, Strategy
+from fairplay.core.roles import AsyncChannel, Channel, Observer, Parting, Player, Record, Strategy
 from fairplay.core.version import VERSION as __version__
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal, MatchRecord
@@ -78,6 +78,7 @@ __all__ = [
     "News",
     "Observer",
     "Outcome",
+    "Parting",
     "Player",
     "Ranking",
     "Receipt",

@@ -154,7 +154,8 @@ def test_the_journal_is_lawful_and_holds_what_was_asked_for(tmp_path: Path) -> N
 
     (path,) = directory.iterdir()
     opening, heads = read(path).opening, read(path).heads
-    assert done.out.splitlines()[-2:] == [f"journal: {path}", f"receipt: {len(heads) - 1}:{heads[-1]}"]
+    receipt = f"receipt: {len(heads) - 1}:{heads[-1]} (covers the result)"
+    assert done.out.splitlines()[-2:] == [f"journal: {path}", receipt]
     assert verify(read(path)).names == opening.names == ("ann", "lookahead:1")
     assert opening.players == ("greedy", "lookahead:1")
     assert (opening.seed, opening.guessable) == (seed_from("7").hex(), True)

@@ -67,12 +67,19 @@ def receipt_of(path: Path, line: int = -1) -> str:
 
 
 @pytest.mark.parametrize("line", [-1, -2, 3, 0])
-def test_a_receipt_that_fits_is_said_to_fit(line: int, tmp_path: Path) -> None:
+def test_a_receipt_that_fits_is_said_to_fit_and_what_it_covers(line: int, tmp_path: Path) -> None:
     path = journal(tmp_path)
+    lines = len(plain(path))
 
     done = fairplay("verify", str(path), "--receipt", receipt_of(path, line))
 
-    assert done == Done(0, f"{path}: same result, {len(read(path).facts)} facts, the receipt fits\n", "")
+    covers = (
+        f"all {lines} lines, the result too"
+        if line == -1
+        else f"the file up to line {line % lines + 1}, not the result"
+    )
+    facts = len(read(path).facts)
+    assert done == Done(0, f"{path}: same result, {facts} facts, the receipt fits: it covers {covers}\n", "")
 
 
 def test_a_lawful_match_in_place_of_another_is_found_by_the_receipt(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from fairplay import Match, play_async
 from fairplay.core.chance import derive, seed_from
 from fairplay.core.game import Game
+from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.limits import Limits
@@ -81,12 +82,15 @@ def played(
     *,
     match_id: str = "",
     limits: Limits = PATIENT,
+    record: Record = UNRECORDED,
 ) -> Played:
     """Play a match to its end. At the table is one program, named by its command; the others are house players."""
-    return asyncio.run(refereed(match, table, match_id, limits))
+    return asyncio.run(refereed(match, table, match_id, limits, record))
 
 
-async def refereed(match: AnyMatch, table: Sequence[str | Sequence[str]], match_id: str, limits: Limits) -> Played:
+async def refereed(
+    match: AnyMatch, table: Sequence[str | Sequence[str]], match_id: str, limits: Limits, record: Record
+) -> Played:
     channels: list[Any] = []
     for seat, who in enumerate(table):
         if isinstance(who, str):
@@ -101,7 +105,7 @@ async def refereed(match: AnyMatch, table: Sequence[str | Sequence[str]], match_
             channels.append(program)
     try:
         await program.hello()
-        final = await play_async(match, channels)
+        final = await play_async(match, channels, record)
         _, err = await asyncio.wait_for(process.communicate(), 60)  # the line was cut, and that ends the program
     finally:
         if process.returncode is None:

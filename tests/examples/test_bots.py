@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fairplay import Ejected, Fault, Moment
+from fairplay import Ejected, Fault, Journal, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.players.wire import goodbye
@@ -72,6 +72,19 @@ def test_a_bot_plays_whole_matches_and_is_never_ejected(bot: str, command: list[
         assert done.match.result.ejected == ()
         assert done.match.turn is None
         assert (done.code, done.err) == (0, "")
+
+
+@each_bot
+def test_a_bot_takes_a_receipt_for_the_result(bot: str, command: list[str], tmp_path: Path) -> None:
+    game, others = TABLES[bot][0]
+    match = replace(dealt(game, ["bot", *others], bot), id="m1")
+
+    with Journal(tmp_path).begin(match) as record:
+        done = played(match, [command, *others], match_id="m1", record=record)
+
+    closing = [said.text for said in done.said if said.by_referee and said.text.startswith(b'{"type":"closing"')]
+    assert len(closing) == 1
+    assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
 
 @pytest.mark.parametrize("bot", ["q.js"])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Answer, Answered, Ejected, Event, Journal, Local, Message, Started, Sync, conversation, play_async
+from fairplay import Answer, Answered, Event, Journal, Local, Message, Started, Sync, conversation, play_async
+from fairplay.core.roles import Parting
 from fairplay.journal.append_file import Disk
 from fairplay.journal.record import MatchRecord
 from fairplay.journal.replay import read
@@ -92,7 +93,7 @@ class Polite:
         await asyncio.sleep(0)
         return self._channel.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         await asyncio.sleep(0)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Answer, Ejected, Ended, HostFault, Journal, Local, Message, Referee, Sync, play_async
+from fairplay import Acted, Answer, Ended, HostFault, Journal, Local, Message, Referee, Sync, play_async
+from fairplay.core.roles import Parting
 from fairplay.journal.append_file import Disk
 from fairplay.journal.record import MatchRecord
 from fairplay.journal.reenact import Unfinished
@@ -34,8 +35,8 @@ class Near:
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 class Slow(Disk):

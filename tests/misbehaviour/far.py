@@ -17,7 +17,7 @@ import msgspec
 from fairplay.core.events import Ejected, Event
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Failed, Message
-from fairplay.core.roles import Channel, Unrecorded
+from fairplay.core.roles import Channel, Parting, Unrecorded
 from fairplay.games import title
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
@@ -102,8 +102,8 @@ class Near:
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 def honest(seat: int) -> Near:

@@ -22,7 +22,7 @@ from fairplay.core.events import Acted, Ejected, Event, Fact, Fault
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import UNRECORDED, Channel
+from fairplay.core.roles import UNRECORDED, Channel, Parting
 from fairplay.games import title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
@@ -113,7 +113,7 @@ class Spied:
         self.done = answer != self._good.ask(message)
         return answer
 
-    def close(self, ejected: Ejected | None) -> None:
+    def close(self, parting: Parting) -> None:
         """Remember it."""
         self.closed += 1
 

@@ -11,7 +11,7 @@ from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, End, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Observer
+from fairplay.core.roles import Observer, Parting
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, board, codec, draft, game, pieces
 from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, NAMES, NONE, SHAPES
 from fairplay.observers.feed import Feed
@@ -74,10 +74,10 @@ class Tapped:
         self._tap.say(self._seat, in_plain(message, self._game))
         return self._channel.ask(message)
 
-    def close(self, ejected: Ejected | None) -> None:
+    def close(self, parting: Parting) -> None:
         """Keep the goodbye."""
-        self._tap.say(self._seat, {"goodbye": ejected})
-        self._channel.close(ejected)
+        self._tap.say(self._seat, {"goodbye": parting})
+        self._channel.close(parting)
 
 
 def in_plain(message: Message, game: Game[Any, Any, Any]) -> Any:

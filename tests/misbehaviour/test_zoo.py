@@ -14,7 +14,7 @@ import pytest
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Unrecorded
+from fairplay.core.roles import Parting, Unrecorded
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
@@ -115,7 +115,7 @@ class Stand:
     async def ask(self, message: Message) -> Answer:
         return self._failure if isinstance(message, TakeTurn) else Answered(None)
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         pass
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fairplay.core.events import Ejected
 from fairplay.core.messages import Answer, Message
+from fairplay.core.roles import Parting
 from fairplay.players.process import Program
 from fairplay.players.process_tree import descendants
 from fairplay.players.sandbox import Level, Sandbox
@@ -79,7 +79,7 @@ class Beside:
         await asyncio.sleep(0)
         return self._local.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         pass
 
 

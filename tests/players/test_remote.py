@@ -1,6 +1,7 @@
 """Ask players that are elsewhere: in time or too late, old questions and new, and what is kept of a failure."""
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Exchange, Pass, Q
@@ -453,18 +454,23 @@ def test_hello_asks_for_a_name() -> None:
     assert bare(nameless) == Answered(None, 0.0)
 
 
-def test_the_ejected_are_told_why_and_everybody_else_just_hears_nothing_more() -> None:
-    ejected = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.1: no", "3.1")
-    lines = Scripted(), Scripted()
+def test_the_ejected_are_told_why_others_have_a_receipt_and_without_one_just_hear_nothing_more() -> None:
+    ejected, receipt = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.1: no", "3.1"), Receipt(7, "0f" * 32)
+    lines = Scripted(), Scripted(), Scripted()
 
     async def close(loop: Clockwork) -> None:
         await Remote(lines[0], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(ejected)
         await Remote(lines[1], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(None)
+        await Remote(lines[2], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(receipt)
 
     in_clockwork(close)
 
     assert lines[0].hung_up == [(wire.goodbye("m", ejected), 0.25)]
     assert lines[1].hung_up == [(b"", 0.25)]
+    ((closing, within),) = lines[2].hung_up
+    said = json.loads(closing)
+    assert closing == wire.closing(receipt, match_id="m", turn=0, nonce=said["nonce"], limit=0.25)
+    assert (said["type"], said["receipt"], within) == ("closing", {"seq": 7, "head": "0f" * 32}, 0.25)
 
 
 def test_actions_of_the_game_are_what_is_answered() -> None:

@@ -12,7 +12,7 @@ from fairplay.core.events import Ejected, Ended, Event, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Unrecorded
+from fairplay.core.roles import Parting, Unrecorded
 from fairplay.games.fish import Fish, Place
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.referee import AnyMatch
@@ -160,9 +160,9 @@ def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
             order.append("ask")
             return super().ask(message)
 
-        def close(self, ejected: Ejected | None) -> None:
-            order.append("close" if ejected is None else "dismiss")
-            super().close(ejected)
+        def close(self, parting: Parting) -> None:
+            order.append("close" if parting is None else "dismiss")
+            super().close(parting)
 
     match = dealt("toy", 2, bytes(32))
 
@@ -250,17 +250,17 @@ class Closing(AsyncScripted):
         self._waits = waits
         self._error = error
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         for _ in range(self._waits):
             await asyncio.sleep(0)
         if self._error is not None:
             raise self._error
-        await super().close(ejected)
+        await super().close(parting)
 
 
 def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -> None:
     class Broken(Scripted):
-        def close(self, ejected: Ejected | None) -> None:
+        def close(self, parting: Parting) -> None:
             raise Stop
 
     match = dealt("toy", 3, bytes(32))
@@ -291,11 +291,11 @@ def test_channels_are_closed_side_by_side() -> None:
     at_it: list[int] = []
 
     class Meeting(AsyncScripted):
-        async def close(self, ejected: Ejected | None) -> None:
+        async def close(self, parting: Parting) -> None:
             at_it.append(1)
             while len(at_it) < 3:
                 await asyncio.sleep(0)
-            await super().close(ejected)
+            await super().close(parting)
 
     match = dealt("toy", 3, bytes(32))
     channels = [Meeting(good(match, bytes(32))) for _ in range(3)]

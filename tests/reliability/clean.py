@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 from fairplay.core.chance import Lots, derive
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError
-from fairplay.core.events import Ejected, Ended, Event, Receipt
+from fairplay.core.events import Ended, Event, Receipt
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, End, Message
-from fairplay.core.roles import Channel
+from fairplay.core.roles import Channel, Parting
 from fairplay.games import GAMES, game_with, q, title
 from fairplay.games.tsuro.game import most_tiles
 from fairplay.journal import replay
@@ -55,8 +55,8 @@ class Listening:
             self._receipts.append(message.result.receipt)
         return self._channel.ask(message)
 
-    def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 def clean(numbers: range, seed: bytes) -> Reading:

@@ -12,7 +12,7 @@ import msgspec
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Fault, Result
+from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.players import wire
@@ -62,6 +62,12 @@ class Reported:
         say(ranked(result, self._seat, self._seats))
         self._call("end", result)
         self.ended = True
+
+    def closing(self, receipt: Receipt) -> None:
+        """Say it, so that whoever sits here can keep it."""
+        say(f"receipt: {printable(str(receipt), LONGEST)} (covers the result)")
+        with suppress(Crashed):  # it is over
+            self._call("closing", receipt)
 
     def ejected(self, fault: Fault, why: str) -> None:
         """Pass it on; what is wrong is said anyway, also if the player cannot take it."""

@@ -91,7 +91,7 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
     if not events:
         tell_evidence(hosted.notes, match.names)
         if isinstance(hosted.record, MatchRecord):
-            click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()}")
+            click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()} (covers the result)")
 
 
 def missing_here(terms: Terms) -> list[str]:

@@ -4,21 +4,22 @@ import click
 
 from fairplay.core.errors import BadRequest
 from fairplay.journal.replay import about, read
-from fairplay.journal.verify import receipt_from
+from fairplay.journal.verify import covered, receipt_from
 from fairplay.journal.verify import verify as referee_again
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option(
-    "--receipt", metavar="SEQ:HEAD", help="What a player or an observer of the match was handed with the result."
+    "--receipt", metavar="SEQ:HEAD", help="What a player or an observer was handed. It covers the file up to that line."
 )
 def verify(files: tuple[str, ...], receipt: str | None) -> None:
     """Referee the matches in FILEs again.
 
     The chain holds, the deal follows from the seed that the host was bound to, every fact is lawful, the result is the
     same, the receipt fits: exit code 0. The first file of which that is not so is named, with what is wrong where, and
-    the exit code is 2. Without a receipt nobody can tell whether a whole lawful record was put in place of another.
+    the exit code is 2. Without a receipt nobody can tell whether a whole lawful record was put in place of another; and
+    one from before the result, as it comes with the farewell, does not tell whether the result is what it was.
     """
     if receipt is not None and len(files) != 1:
         raise BadRequest("a receipt is for one match, so name one FILE")
@@ -27,4 +28,5 @@ def verify(files: tuple[str, ...], receipt: str | None) -> None:
         with about(file):
             recorded = read(file)
             referee_again(recorded, held)
-        click.echo(f"{file}: same result, {len(recorded.entries)} facts{', the receipt fits' if held else ''}")
+        fits = "" if held is None else f", the receipt fits: {covered(recorded, held)}"
+        click.echo(f"{file}: same result, {len(recorded.entries)} facts{fits}")

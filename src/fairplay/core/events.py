@@ -40,7 +40,7 @@ Fact = Acted | Ejected  # what changes a match, and all that a journal must hold
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):
-    """Where a record stood: whoever keeps one can tell whether the record was changed up to there."""
+    """Where a record stood: it covers all lines up to there; the result, only if that is the last one."""
 
     seq: int  # the number of a line
     head: str  # its hash, which all lines before went into
@@ -56,7 +56,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     ejected: tuple[Ejected, ...]  # in the order of their ejection
     scores: tuple[int, ...] | None = None  # by seat, of the ejected too; None: the game has no points
     seed: str | None = None  # of the deal, in hex: revealed with the result, or later if the match is sealed
-    receipt: Receipt | None = None  # of the record as it was when this was told
+    receipt: Receipt | None = None  # as this was told: to players it is of the line before, to observers of the result
 
 
 class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):

@@ -15,6 +15,7 @@ A = TypeVar("A")
 
 Strategy = Callable[[V], A]  # a player without memory: from a view to an action
 AnyStrategy = Strategy[Any, Any]
+Parting = Ejected | Receipt | None  # what is said last: why one is out, a receipt for the result, or nothing
 Cheat = Callable[[Any], Any]  # from a view to an illegal action, whose docstring begins with the clause; None: not now
 
 
@@ -45,8 +46,8 @@ class Player(Protocol):
     """Who sits at the table. Whatever it raises or returns, it hurts only itself.
 
     It may have more methods, which return nothing: start(seat, names, view) when the match begins, tell(news) for what
-    only it is told, end(result) when the match is over, and ejected(fault, why) if it is put out before that: the last
-    that it hears, wherever it is.
+    only it is told, end(result) when the match is over, and as the last that it hears, wherever it is, either
+    closing(receipt) once the result is on record, if there is one, or ejected(fault, why) if it was put out before.
     """
 
     def take_turn(self, view: Any) -> Any:
@@ -66,8 +67,8 @@ class Channel(Protocol):
     def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
-    def close(self, ejected: Ejected | None) -> None:
-        """Say a bounded goodbye and cut the line; called once, by the driver."""
+    def close(self, parting: Parting) -> None:
+        """Say some bounded last words and cut the line; called once, by the driver."""
 
 
 class AsyncChannel(Protocol):
@@ -76,8 +77,8 @@ class AsyncChannel(Protocol):
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
-    async def close(self, ejected: Ejected | None) -> None:
-        """Say a bounded goodbye and cut the line; called once, by the driver."""
+    async def close(self, parting: Parting) -> None:
+        """Say some bounded last words and cut the line; called once, by the driver."""
 
 
 class Record(Protocol):

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import AsyncChannel
+from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.players.address import AnyPlayer
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
@@ -138,8 +137,8 @@ class Here:
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 def door_at(invitation: Invitation) -> Door:

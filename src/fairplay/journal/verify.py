@@ -55,6 +55,13 @@ def check_receipt(recorded: Recorded, receipt: Receipt) -> None:
         raise BadJournal(receipt.seq + 1, "the receipt does not fit: this line, or one before, was changed since")
 
 
+def covered(recorded: Recorded, receipt: Receipt) -> str:
+    """What a receipt that fits says of a record: up to where it is what it was when the receipt was handed out."""
+    if recorded.closing is not None and receipt.seq == len(recorded.heads) - 1:
+        return f"it covers all {len(recorded.heads)} lines, the result too"
+    return f"it covers the file up to line {receipt.seq + 1}, not the result"
+
+
 def receipt_from(text: str) -> Receipt:
     """The receipt that a person holds: SEQ:HEAD.
 

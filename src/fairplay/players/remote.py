@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from fairplay.core.events import Ejected, Fault
+from fairplay.core.events import Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.roles import Parting
 from fairplay.players import wire
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.timer import Timer
@@ -124,10 +125,15 @@ class Remote:
         self._budget.spend(message, answer.took)
         return answer
 
-    async def close(self, ejected: Ejected | Failed | None) -> None:
-        """Say a bounded goodbye and cut the line; who failed at hello and has no seat may be told why, too."""
-        last = b"" if ejected is None else wire.goodbye(self._match_id, ejected)
-        await self._line.hang_up(last, self._limits.goodbye)
+    async def close(self, parting: Parting | Failed) -> None:
+        """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
+        last, within = b"", self._limits.goodbye
+        if isinstance(parting, Receipt):
+            nonce = self._next_nonce()
+            last = wire.closing(parting, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=within)
+        elif parting is not None:
+            last = wire.goodbye(self._match_id, parting)
+        await self._line.hang_up(last, within)
 
     async def _exchange(
         self, text: bytes, nonce: str, limit: float, decode: Callable[[msgspec.Raw], Any], not_due: str

@@ -10,7 +10,7 @@ from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
 from fairplay.players import wire
-from fairplay.players.wire import End, Goodbye, Hello, Start, TakeTurn, Tell
+from fairplay.players.wire import Closing, End, Goodbye, Hello, Start, TakeTurn, Tell
 
 MOST_SHOWN = 80  # bytes of what was not understood
 
@@ -33,13 +33,22 @@ def serve_player(
     wire.check_name(name)
     game: AnyGame | None = None
     player: Any = None
+    ended = False
     for text in lines:
-        line = read_line(text)
+        try:
+            line = read_line(text)
+        except Misunderstood:
+            if ended:  # whatever others may say by then, it needs no answer
+                continue
+            raise
         answer: Any = None
         match line:
             case Goodbye():
                 call(player, "ejected", line.fault, line.why)
                 return line
+            case Closing():
+                call(player, "closing", line.receipt)
+                return None
             case Hello():
                 if line.protocol != wire.PROTOCOL:
                     raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")
@@ -57,6 +66,7 @@ def serve_player(
                 answer = call(player, "tell", news)
             case End():
                 answer = call(player, "end", line.result)
+                ended = True
         send(wire.encode({"nonce": line.nonce, "answer": answer}) + b"\n")
     return None
 

@@ -25,9 +25,8 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import HostFault
-from fairplay.core.events import Ejected
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
-from fairplay.core.roles import UNRECORDED
+from fairplay.core.roles import UNRECORDED, Parting
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.process import fate
@@ -54,7 +53,7 @@ class Thinker:
         answer: Answer = await POOL.ask(pickle.dumps((*self._who, message.view)))
         return msgspec.structs.replace(answer, took=self._clock() - since)
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         """Nothing has to be cut."""
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from fairplay.core import messages
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 
 PROTOCOL = 1
@@ -65,9 +65,15 @@ class Tell(Asked, frozen=True, kw_only=True, tag="tell"):
 
 
 class End(Asked, frozen=True, kw_only=True, tag="end"):
-    """The farewell: how the match came out."""
+    """The farewell: how the match came out. Its receipt covers what was on record by then, not this result."""
 
     result: Result
+
+
+class Closing(Asked, frozen=True, kw_only=True, tag="closing"):
+    """The result is on record, and the receipt covers it too. There is nothing to reply, and a reply is not read."""
+
+    receipt: Receipt
 
 
 class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
@@ -79,7 +85,7 @@ class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
     clause: str
 
 
-WireMessage = Hello | Start | TakeTurn | Tell | End | Goodbye
+WireMessage = Hello | Start | TakeTurn | Tell | End | Closing | Goodbye
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -139,8 +145,16 @@ def check_name(text: str | None) -> None:
         raise BadRequest(f"{text!r} is no name: {A_NAME}")
 
 
+def closing(receipt: Receipt, *, match_id: str, turn: int, nonce: str, limit: float) -> bytes:
+    """The last message, to one who stayed to the end, as a line.
+
+    It has a nonce like all others, so that a bot that knows nothing of it and answers null does no harm to itself.
+    """
+    return encode(Closing(match=match_id, turn=turn, nonce=nonce, limit=limit, receipt=receipt)) + b"\n"
+
+
 def goodbye(match_id: str, out: Ejected | messages.Failed) -> bytes:
-    """The last message as a line."""
+    """The last message, to one who is out, as a line."""
     clause = out.clause if isinstance(out, Ejected) else ""
     return encode(Goodbye(match=match_id, fault=out.fault, why=out.why, clause=clause)) + b"\n"
 

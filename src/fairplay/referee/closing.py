@@ -3,25 +3,25 @@
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from fairplay.core.roles import AsyncChannel, Channel
+from fairplay.core.roles import AsyncChannel, Channel, Parting
 
 T = TypeVar("T")
 
 
-def close_all(channels: Iterable[Channel]) -> None:
-    """Close every channel; what goes wrong is raised when all of them had their turn."""
+def close_all(channels: Iterable[Channel], parting: Parting = None) -> None:
+    """Close every channel, with these last words; what goes wrong is raised when all of them had their turn."""
     wrong: list[BaseException] = []
     for channel in channels:
         try:
-            channel.close(None)
+            channel.close(parting)
         except BaseException as error:
             wrong.append(error)
     raise_all(wrong)
 
 
-async def close_all_async(channels: Iterable[AsyncChannel]) -> None:
-    """Close every channel at once, and come back when all of them are closed."""
-    await all_surely([channel.close(None) for channel in channels])
+async def close_all_async(channels: Iterable[AsyncChannel], parting: Parting = None) -> None:
+    """Close every channel at once, with these last words, and come back when all of them are closed."""
+    await all_surely([channel.close(parting) for channel in channels])
 
 
 async def all_surely(works: Sequence[Coroutine[Any, Any, None]]) -> None:

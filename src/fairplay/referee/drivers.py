@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
@@ -22,6 +23,7 @@ def play(
     """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
     script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
+    receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
         while True:
@@ -34,10 +36,11 @@ def play(
                 record.settle()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
+        receipt = record.receipt()
         final: AnyMatch = end.value
         return final
     finally:
-        close_all(there.values())
+        close_all(there.values(), receipt)
 
 
 async def play_async(
@@ -51,6 +54,7 @@ async def play_async(
     """The same, awaited: for players in other processes and on other machines."""
     script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
+    receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
         while True:
@@ -63,7 +67,8 @@ async def play_async(
                 await record.settled()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
+        receipt = record.receipt()
         final: AnyMatch = end.value
         return final
     finally:
-        await close_all_async(there.values())
+        await close_all_async(there.values(), receipt)

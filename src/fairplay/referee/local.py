@@ -9,7 +9,7 @@ import msgspec
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import UNRECORDED, Player, Strategy
+from fairplay.core.roles import UNRECORDED, Parting, Player, Strategy
 from fairplay.referee.referee import NOT_DUE
 
 MOST_EVIDENCE = 512  # characters
@@ -60,15 +60,18 @@ class Local:
         except BaseException as error:  # whatever a foreign object does while it is taken apart
             return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {describe(error)[1]}")
 
-    def close(self, ejected: Ejected | None) -> None:
-        """Nothing has to be cut; whoever was ejected hears why, and can do no more harm."""
-        if ejected is None:
+    def close(self, parting: Parting) -> None:
+        """Nothing has to be cut; whoever was ejected hears why, all others have their receipt, and none can do harm."""
+        if parting is None:
             return
         try:
-            self._call("ejected", ejected.fault, ejected.why)
+            if isinstance(parting, Ejected):
+                self._call("ejected", parting.fault, parting.why)
+            else:
+                self._call("closing", parting)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # it is out already, and there is nothing left to eject it for
+        except BaseException:  # it is over for it, and there is nothing left to eject it for
             pass
 
     def _tell(self, message: Start | Tell | End) -> Any:

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Fault, Result
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import AnyStrategy, Channel, Cheat
+from fairplay.core.roles import AnyStrategy, Channel, Cheat, Parting
 from fairplay.games import GAMES, title
 from fairplay.referee.local import Local
 from fairplay.testing import cheats, hostile_answers, hostile_connections, hostile_programs, hostile_replies
@@ -137,8 +137,8 @@ class Failing:
                 return self._failed
         return self._channel.ask(message)
 
-    def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 class Hanging(Failing):

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fairplay.core.events import Ejected, Fault
+from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Strategy
+from fairplay.core.roles import Parting, Strategy
 
 Script = Callable[[Message], Answer]
 RAN_OUT = Failed(Fault.GONE, "the script is over")
@@ -14,12 +14,12 @@ RAN_OUT = Failed(Fault.GONE, "the script is over")
 class Scripted:
     """A channel that answers from a function or, one after the other, from a list; then it is gone.
 
-    It remembers every message that it was asked, and every close: None, or the ejection.
+    It remembers every message that it was asked, and every close: its last words.
     """
 
     def __init__(self, script: Script | Iterable[Answer]) -> None:
         self.heard: list[Message] = []
-        self.closed: list[Ejected | None] = []
+        self.closed: list[Parting] = []
         self._script = script if callable(script) else from_list(script)
 
     def ask(self, message: Message) -> Answer:
@@ -29,8 +29,8 @@ class Scripted:
         self.heard.append(message)
         return self._script(message)
 
-    def close(self, ejected: Ejected | None) -> None:
-        self.closed.append(ejected)
+    def close(self, parting: Parting) -> None:
+        self.closed.append(parting)
 
 
 class AsyncScripted:
@@ -45,8 +45,8 @@ class AsyncScripted:
         """Remember the message, and answer by the script."""
         return self._channel.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
-        self._channel.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        self._channel.close(parting)
 
 
 def from_list(answers: Iterable[Answer]) -> Script:

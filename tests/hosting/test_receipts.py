@@ -1,0 +1,165 @@
+"""Hand players elsewhere a receipt for the result, and let whatever they make of it hurt nobody."""
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from fairplay import Entrant, Limits, MatchSpec, Outcome, run
+from fairplay.journal.replay import read
+from fairplay.journal.verify import check_receipt, covered, receipt_from
+from tests.cli.command import script
+from tests.cli.test_join import free_port
+
+FULL = {"rows": 2, "columns": 4}  # as soon as two players have placed their penguins
+PLAYS = """
+import json, os, sys, time
+
+def replies(line):
+    answer = choose(line["view"]) if line["type"] == "take_turn" else None
+    print(json.dumps({"nonce": line["nonce"], "answer": answer}), flush=True)
+
+def heard(line):
+    with open(sys.argv[1], "a") as file:
+        file.write(json.dumps(line) + "\\n")
+
+def choose(view):
+    taken = [penguin for player in view["players"] for penguin in player["penguins"]]
+    return {"type": "place", "at": next([n // 4, n % 4] for n in range(8) if [n // 4, n % 4] not in taken)}
+"""
+OLD = """
+for text in sys.stdin:
+    line = json.loads(text)
+    heard(line)
+    replies(line)
+heard("end of input")
+"""
+DEAF = """
+for text in sys.stdin:
+    line = json.loads(text)
+    replies(line)
+    if line["type"] == "end":
+        break
+os.close(0)
+time.sleep(0.05)
+heard("ended by itself")
+"""
+PROUD = """
+for text in sys.stdin:
+    line = json.loads(text)
+    heard(line)
+    assert line["type"] != "closing"
+    replies(line)
+"""
+STUCK = """
+for text in sys.stdin:
+    line = json.loads(text)
+    replies(line)
+    if line["type"] == "end":
+        time.sleep(600)
+"""
+EAGER = """
+for text in sys.stdin:
+    line = json.loads(text)
+    while line["type"] == "closing":
+        print("and another thing", flush=True)
+    replies(line)
+"""
+
+
+def played(body: str, directory: Path) -> tuple[Outcome, list[Any]]:
+    """What comes of a match with this program, and what it has written down."""
+    program, notes = directory / "bot.py", directory / "notes"
+    program.write_text(PLAYS + body)
+    address = f"exec:{sys.executable} -I -S {program} {notes}"
+    spec = MatchSpec(
+        game="fish",
+        entrants=(Entrant(address, "ann"), Entrant("greedy", "bob")),
+        parameters=FULL,
+        seed=bytes(32),
+        sandbox="none",
+        limits=Limits(move=30, start_up=30, goodbye=5),
+        journal=str(directory / "games"),
+    )
+    outcome = run(spec)
+    return outcome, [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
+
+
+def test_a_program_is_handed_a_receipt_for_the_result_as_the_last_that_it_hears(tmp_path: Path) -> None:
+    outcome, heard = played(OLD, tmp_path)
+
+    assert outcome.result is not None and outcome.result.ejected == ()
+    *_, end, closing, after = heard
+    assert (end["type"], closing["type"], after) == ("end", "closing", "end of input")
+    recorded = read(str(outcome.journal))
+    for told, covers in ((end["result"]["receipt"], "not the result"), (closing["receipt"], "the result too")):
+        receipt = receipt_from(f"{told['seq']}:{told['head']}")
+        check_receipt(recorded, receipt)
+        assert covered(recorded, receipt).endswith(covers)
+
+
+def test_one_that_has_closed_its_input_may_still_end_by_itself(tmp_path: Path) -> None:
+    outcome, heard = played(DEAF, tmp_path)
+
+    assert outcome.result is not None and outcome.result.ejected == ()
+    assert heard == ["ended by itself"]
+
+
+def test_one_that_cannot_take_it_has_stayed_to_the_end_all_the_same(tmp_path: Path) -> None:
+    outcome, heard = played(PROUD, tmp_path)
+
+    assert outcome.result is not None and outcome.result.ejected == ()
+    assert heard[-1]["type"] == "closing"
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("body", [STUCK, EAGER])
+def test_one_that_does_not_end_is_not_waited_for_any_longer_than_without_it(body: str, tmp_path: Path) -> None:
+    since = time.monotonic()
+
+    outcome, _ = played(body, tmp_path)
+
+    assert outcome.result is not None and outcome.result.ejected == ()
+    assert time.monotonic() - since - outcome.took < 1.0  # all of it is waited for before the match is over
+    assert outcome.took < 5 + 1.5
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+def test_whoever_joins_is_shown_the_receipt(scheme: str, tmp_path: Path) -> None:
+    port, player = free_port(), tmp_path / "player.py"
+    player.write_text(
+        dedent("""
+            from fairplay.games.fish import Fish
+
+            class Player:
+                def take_turn(self, view):
+                    return next(Fish(rows=2, columns=4).actions(view))
+
+                def closing(self, receipt):
+                    raise ValueError(f"no thanks, I have {receipt}")
+        """)
+    )
+    spec = MatchSpec(
+        game="fish",
+        entrants=(Entrant(f"{scheme}:{port}", "ann"), Entrant("greedy", "bob")),
+        parameters=FULL,
+        seed=bytes(32),
+        limits=Limits(move=30, start_up=30, arrival=60),
+        journal=str(tmp_path / "games"),
+    )
+    outcomes: list[Outcome] = []
+    host = threading.Thread(target=lambda: outcomes.append(run(spec)))
+    host.start()
+    done = script("join", f"{scheme}://127.0.0.1:{port}", str(player))
+    host.join()
+
+    (outcome,) = outcomes
+    assert outcome.result is not None
+    assert done.code == 0, done
+    assert f"receipt: {outcome.result.receipt} (covers the result)\n" in done.err
+    assert f"no thanks, I have {outcome.result.receipt}" in done.err

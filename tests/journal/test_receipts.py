@@ -1,0 +1,146 @@
+"""Try out what receipts cover: the game with the farewell, and with the last words the result too."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadJournal, Fault, HostFault, Journal, Moment, Receipt, Referee
+from fairplay.journal.append_file import Disk, Sync
+from fairplay.journal.replay import read
+from fairplay.journal.verify import covered, verify
+from tests.journal.forging import forge
+from tests.journal.journals import GAME, SEED, Beginning, FailsAt, Plain, cheat, first
+
+
+class Keeper:
+    """Plays well, and keeps all that it hears once the game is over."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[Any, ...]] = []
+
+    def take_turn(self, view: Any) -> Any:
+        return first(view)
+
+    def end(self, result: Any) -> None:
+        self.heard.append(("end", result.receipt))
+
+    def closing(self, receipt: Receipt) -> None:
+        self.heard.append(("closing", receipt))
+
+    def ejected(self, fault: Fault, why: str) -> None:
+        self.heard.append(("ejected", fault))
+
+
+def recorded(directory: Path, *players: Any) -> Path:
+    begin = Beginning(Journal(directory, clock=lambda: 0.0, now=lambda: 1.0))  # times that a forger can write as we do
+    Referee().run(GAME, players, seed=SEED, record=begin)
+    return begin.path
+
+
+def timed_out_winner(lines: list[Plain]) -> list[Plain]:
+    """That the winner did not answer the farewell, as a host might write afterwards that does not like who won."""
+    *before, last = lines
+    result = last["result"]
+    winner = result["ranking"][0][0]
+    out = {
+        "type": "ejected",
+        "seat": winner,
+        "fault": "timed_out",
+        "moment": "farewell",
+        "why": "no answer within 5 s",
+    }
+    fact = {"type": "fact", "seq": len(before), "at": last["at"], "took": 5.0, "fact": out}
+    ranking = [[seat for seat in group if seat != winner] for group in result["ranking"]]
+    return [*before, fact, {**last, "result": {**result, "ranking": ranking, "ejected": [out]}}]
+
+
+def test_a_result_that_was_forged_fits_the_first_receipt_and_not_the_closing_one(tmp_path: Path) -> None:
+    winner, loser = Keeper(), Keeper()
+    path = recorded(tmp_path, winner, loser)
+    before = verify(read(path)).result
+    assert winner.heard == loser.heard
+    (_, early), (_, late) = winner.heard
+
+    forge(path, timed_out_winner)
+
+    forged = read(path)
+    assert verify(forged, early).result.ranking != before.ranking
+    assert covered(forged, early) == f"it covers the file up to line {early.seq + 1}, not the result"
+    with pytest.raises(BadJournal, match="the receipt does not fit"):
+        verify(forged, late)
+
+
+def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: Path) -> None:
+    one, two = Keeper(), Keeper()
+
+    path = recorded(tmp_path, one, two, FailsAt(Moment.FAREWELL))
+
+    whole = read(path)
+    last = len(whole.heads) - 1
+    assert one.heard == two.heard
+    (told, early), (closed, late) = one.heard
+    assert (told, closed) == ("end", "closing")
+    assert early.seq == last - 2  # somebody failed the farewell behind it
+    assert late == Receipt(last, whole.heads[-1])
+    assert verify(whole, late) == verify(whole, early)
+    assert covered(whole, late) == f"it covers all {last + 1} lines, the result too"
+
+
+def test_who_is_out_hears_why_and_no_more(tmp_path: Path) -> None:
+    player = Keeper()
+    player.take_turn = cheat  # type: ignore[method-assign]
+
+    recorded(tmp_path, player, first, first)
+
+    assert player.heard == [("ejected", Fault.ILLEGAL)]
+
+
+def test_without_a_record_there_is_nothing_to_close() -> None:
+    player = Keeper()
+
+    Referee().run(GAME, [player, first], seed=SEED)
+
+    assert player.heard == [("end", None)]
+
+
+class Raising(Keeper):
+    def closing(self, receipt: Receipt) -> None:
+        super().closing(receipt)
+        raise SystemExit("a bad loser")
+
+
+def test_whatever_a_player_makes_of_its_receipt_hurts_nobody(tmp_path: Path) -> None:
+    players = [Raising(), Keeper()]
+
+    path = recorded(tmp_path, *players)
+
+    assert [len(player.heard) for player in players] == [2, 2]
+    assert verify(read(path)).ejected == ()
+
+
+class Full(Disk):
+    """A disk on which nothing can be made durable any more, once somebody says so."""
+
+    full = False
+
+    def sync(self, file: int) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        super().sync(file)
+
+
+def test_nobody_has_a_receipt_for_a_result_that_is_not_durable(tmp_path: Path) -> None:
+    disk = Full()
+    journal = Journal(tmp_path, sync=Sync.ALWAYS, disk=disk)
+
+    class Last(Keeper):
+        def end(self, result: Any) -> None:
+            super().end(result)
+            disk.full = True
+
+    players = [Keeper(), Last()]
+    with pytest.raises(HostFault):
+        Referee().run(GAME, players, seed=SEED, record=journal.begin)
+
+    assert [[what for what, _ in player.heard] for player in players] == [["end"], ["end"]]
