@@ -192,7 +192,7 @@ def test_any_damage_of_any_byte_is_survived(folder: Path) -> None:
         assert find(folder) == before, place
 
 
-def test_the_index_is_private_from_its_first_moment_and_has_a_write_ahead_log(folder: Path) -> None:
+def test_the_index_is_private_from_its_first_moment_and_stands_alone(folder: Path) -> None:
     mask = os.umask(0)
     seen: list[int] = []
 
@@ -205,10 +205,7 @@ def test_the_index_is_private_from_its_first_moment_and_has_a_write_ahead_log(fo
     finally:
         os.umask(mask)
 
-    assert len(seen) == 3  # the index, its log, and the index of the log
-    assert set(seen) == {0o600}
-    with behind_its_back(folder) as connection:
-        assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
+    assert seen == [0o600]  # with no log beside it
 
 
 def a_directory(path: Path) -> None:
@@ -227,11 +224,24 @@ def a_dangling_link(path: Path) -> None:
     path.symlink_to(path.parent.parent / "nowhere")
 
 
-@pytest.mark.parametrize("block", [a_directory, a_link_to_a_database_elsewhere, a_dangling_link])
-def test_where_no_index_can_be_written_memory_has_to_do(block: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("block", [a_link_to_a_database_elsewhere, a_dangling_link])
+def test_a_link_is_thrown_away_and_what_it_leads_to_is_left_alone(
+    block: Callable[[Path], None], tmp_path: Path
+) -> None:
     folder = tmp_path / "games"
     path = play(folder, FISH, [simple(FISH)] * 2)
     block(folder / index.INDEX)
+    elsewhere = {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+
+    assert ids(find(folder)) == [path.stem]
+    assert {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == elsewhere
+    assert not (folder / index.INDEX).is_symlink()
+
+
+def test_where_no_index_can_be_written_memory_has_to_do(tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    path = play(folder, FISH, [simple(FISH)] * 2)
+    a_directory(folder / index.INDEX)
     elsewhere = {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
 
     assert ids(find(folder)) == [path.stem]

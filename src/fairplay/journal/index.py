@@ -1,12 +1,24 @@
-"""Keep an index of a folder of journals in SQLite, up to date with the folder."""
+"""Keep an index of a folder of journals in SQLite, up to date with the folder.
+
+The folder may come from anywhere, and the index with it, so it is opened like what a stranger sent: what is no plain
+file of ours with exactly our tables in it, or takes too long over anything, is thrown away and made anew. One process
+at a time uses it, and nobody who holds a lock is waited for longer than a moment; then memory has to do.
+
+What a well-formed index says of a journal is believed as long as the size and the times of the file are those that it
+has: the ctime is among them, which the kernel sets, so that no index fits journals that it came along with. A liar has
+to write here as us, once the journals are here, and could as well write other journals. All that is gained is a wrong
+line in a list: whoever wants to know reads the journal itself (`fairplay verify`), which knows nothing of an index.
+"""
 
 import fcntl
 import json
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,10 +32,14 @@ from fairplay.journal.lines import FORMAT
 from fairplay.journal.summary import Status, Summary, summarised
 
 INDEX = ".index.sqlite"
-BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite puts beside it
+BESIDE = ("-journal", "-wal", "-shm")  # where SQLite looks for what is to be done before it reads a file
 SCHEMA = 2  # to be counted up with every change of the tables, or of what a summary is
 MADE_BY = crc32(f"{SCHEMA} {FORMAT} {VERSION}".encode()) >> 1  # another fairplay may read the journals differently
-PATIENCE = 30.0  # seconds to wait for others who write
+PATIENCE = 0.5  # seconds to wait for others who hold a lock
+LARGEST = 2**30  # bytes of what can be an index: a match takes about a thousand
+LONGEST = 5.0  # seconds for one statement
+PAUSE = 0.01  # seconds between two tries to lock
+STEPS = 10_000  # of SQLite's machine between two looks at the clock
 BATCH = 200  # journals per transaction: whoever interrupts us loses no more
 NOT_BROKEN = (  # SQLite's codes for an index that others are using, or that we may not write
     sqlite3.SQLITE_BUSY,
@@ -45,6 +61,7 @@ TABLES = (
     "create index seats_of on seats (id)",
     "create index parameters_of on parameters (id)",
 )
+ALL_THERE_IS = "select type, name, tbl_name, sql from sqlite_master"
 FORGET = (
     "delete from matches where id = ?",
     "delete from seats where id = ?",
@@ -63,11 +80,30 @@ class Unusable(Exception):
     """An index that is not ours, not of this version, or not what it was."""
 
 
+class Bounded(sqlite3.Connection):
+    """An index in a file: a statement that takes too long is called off, whatever the file makes of it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, timeout=PATIENCE, isolation_level=None)
+        self._until = 0.0
+        self.set_progress_handler(lambda: time.monotonic() > self._until, STEPS)
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        """Begin a statement; its rows have to be fetched by then, too."""
+        self._until = time.monotonic() + LONGEST
+        return super().execute(*statement)
+
+    def executemany(self, *statement: Any) -> sqlite3.Cursor:
+        """The same, for many parameters."""
+        self._until = time.monotonic() + LONGEST
+        return super().executemany(*statement)
+
+
 def answer(folder: Path, ask: Ask[Answer], watch: Watch) -> Answer:
     """Ask the index once it is up to date. One that is broken is made anew; where none can be, memory has to do."""
     for anew in (False, True):
         try:
-            with closing(opened(folder, anew=anew)) as index:
+            with locked(folder), closing(opened(folder / INDEX, anew=anew)) as index:
                 return ask(index, update(index, folder, watch))
         except OSError:
             break
@@ -75,34 +111,33 @@ def answer(folder: Path, ask: Ask[Answer], watch: Watch) -> Answer:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in NOT_BROKEN:
                 break
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as index:
-        prepare(index)
+        make_tables(index)
         return ask(index, update(index, folder, watch))
 
 
-def opened(folder: Path, *, anew: bool) -> sqlite3.Connection:
-    """The index of a folder, which is made if it is not there; one process at a time looks after that."""
-    path = folder / INDEX
-    with locked(folder):
-        if not anew:
-            try:
-                return connected(path)
-            except (sqlite3.DatabaseError, Unusable) as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-        for ending in BESIDE:
-            path.with_name(INDEX + ending).unlink(missing_ok=True)
-        return connected(path)
+def opened(path: Path, *, anew: bool) -> sqlite3.Connection:
+    """The index in this file, which is made if it is not there, or if there is something else."""
+    if not anew:
+        try:
+            return connected(path)
+        except (sqlite3.DatabaseError, Unusable) as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+    for ending in ("", *BESIDE):
+        path.with_name(INDEX + ending).unlink(missing_ok=True)
+    return connected(path)
 
 
 def connected(path: Path) -> sqlite3.Connection:
     """The index in this file. Raises Unusable, or whatever SQLite does, if it is none of ours."""
     keep_private(path)
-    index = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    index = Bounded(path)
     try:
         index.execute("pragma trusted_schema = off")
-        index.execute("pragma journal_mode = wal")
+        index.execute("pragma cell_size_check = on")
         index.execute("pragma synchronous = normal")
-        prepare(index)
+        if not has_tables(index):
+            make_tables(index)
     except (sqlite3.Error, Unusable):
         index.close()
         raise
@@ -111,33 +146,59 @@ def connected(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from opening the index at the same time."""
+    """Keep other processes from using the index at the same time. OSError: somebody else does, for too long."""
     directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    until = time.monotonic() + PATIENCE
     try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE)
         yield
     finally:
         os.close(directory)
 
 
 def keep_private(path: Path) -> None:
-    """Let the index be a file of ours that nobody else may read, and no link to one elsewhere."""
+    """Let the index be a file of ours that nobody else may read, and the only one. Raises Unusable if it is not.
+
+    SQLite would follow links, wait for whoever writes to a pipe, and believe what another file says is to be undone, or
+    even deleted, before this one can be read. We leave such a file behind only if we are killed while we write.
+    """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    mode = path.lstat().st_mode
-    if not stat.S_ISREG(mode):
-        raise OSError(f"{path} is no file")
-    if stat.S_IMODE(mode) != 0o600:
-        path.chmod(0o600)
-
-
-def prepare(index: sqlite3.Connection) -> None:
-    """Make the tables, unless they are there."""
-    (made_by,) = index.execute("pragma user_version").fetchone()
-    if made_by == MADE_BY:
-        return
-    if index.execute("select 1 from sqlite_master").fetchone():
+    status = path.lstat()
+    plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_size <= LARGEST
+    beside = any(os.path.lexists(f"{path}{ending}") for ending in BESIDE)
+    if not plain or beside or status.st_uid != os.geteuid():
         raise Unusable
+    path.chmod(0o600)
+
+
+def has_tables(index: sqlite3.Connection) -> bool:
+    """Are our tables there, and nothing else? False: nothing is. Raises Unusable if it is another file."""
+    found = frozenset(index.execute(ALL_THERE_IS).fetchmany(2 * len(TABLES)))
+    (made_by,) = index.execute("pragma user_version").fetchone()
+    (mode,) = index.execute("pragma journal_mode").fetchone()
+    if mode != "delete" or (found and (made_by != MADE_BY or found != our_tables())):
+        raise Unusable
+    return bool(found)
+
+
+@cache
+def our_tables() -> frozenset[tuple[str, ...]]:
+    """What SQLite says of our tables."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as index:
+        make_tables(index)
+        return frozenset(index.execute(ALL_THERE_IS))
+
+
+def make_tables(index: sqlite3.Connection) -> None:
+    """Make the tables where there is nothing yet."""
     with index:
         index.execute("begin immediate")
         for table in TABLES:
@@ -209,11 +270,14 @@ def packed(one: Summary) -> bytes:
     return crc32(text).to_bytes(4) + text
 
 
-def unpacked(summary: object) -> Summary:
-    """The summary in the index. Raises Unusable if it was changed there."""
+def unpacked(id: object, summary: object) -> Summary:
+    """The summary of a match in the index. Raises Unusable if it was changed there, or is that of another."""
     if not isinstance(summary, bytes) or crc32(summary[4:]).to_bytes(4) != summary[:4]:
         raise Unusable
-    return decode(summary[4:])
+    one = decode(summary[4:])
+    if one.id != id:
+        raise Unusable
+    return one
 
 
 def in_words(value: Any) -> str:

@@ -19,7 +19,7 @@ SHORTEST = 7  # signs of an id, as git has it
 SEVERAL = 4  # ids that are named when it is not clear which is meant
 
 FIND = """
-    select summary from matches as one where
+    select id, summary from matches as one where
         (:game is null or game = :game)
         and (:status is null or status = :status)
         and (:since is null or started >= :since)
@@ -37,7 +37,7 @@ FIND = """
             where given.id = one.id and given.name = asked.key and given.value = asked.value))
     order by started desc, id limit :limit
 """
-LOOK_UP = "select summary from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
+LOOK_UP = "select id, summary from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Sum
 def summaries(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Summary]:
     """What was asked for; each summary with so much of its id as tells it from all others."""
     short = shortened(ids)
-    found = [unpacked(summary) for (summary,) in index.execute(select, asked)]
+    found = [unpacked(id, summary) for id, summary in index.execute(select, asked)]
     return [msgspec.structs.replace(one, short=short[one.id]) for one in found if one.id in short]
 
 
