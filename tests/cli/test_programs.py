@@ -131,7 +131,7 @@ NO_PROGRAMS = {
     "./nobody.py": "there is no Python file ./nobody.py",
     "./games.py": "there is no Python file ./games.py",
     "./plain": "./plain may not be executed",
-    "./games.py/": "there is no program './games.py/'",
+    "./games.py/": "there is neither a program bot nor a file bot.py in ./games.py/",
     "exec:./plain --flag": "./plain may not be executed",
     "exec:./nobody --flag": "there is no program './nobody'",
     "exec:nobody-there": "there is no program 'nobody-there'",

@@ -1,5 +1,8 @@
 """Tell from an address where its player is."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from fairplay import BadRequest
@@ -21,6 +24,16 @@ from fairplay.players.location import Command, Invitation, Location, far
 )
 def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
     assert far(address) == place
+
+
+def test_a_folder_plays_by_what_is_in_it_and_is_named(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    with pytest.raises(BadRequest, match=f"there is neither a program bot nor a file bot.py in {folder}"):
+        far(folder)
+    (tmp_path / "bot").touch()
+    assert far(folder) == Command((f"{folder}/bot", folder))
+    (tmp_path / "bot.py").touch()
+    assert far(f"{folder}/") == Command((sys.executable, "-P", "-m", "fairplay.bot", f"{folder}/"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from fairplay.games import Title, title
 from fairplay.referee.local import describe
 
 AnyPlayer = Player | Strategy[Any, Any]
+MAIN_FILE = "bot.py"  # what plays in a folder
 NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
 
 
@@ -84,8 +85,8 @@ def named_in_module(address: str, what: str = "player") -> Any:
 
 
 def from_file(address: str) -> AnyPlayer:
-    """The player in a file."""
-    path = Path(address)
+    """The player in a file, or in the main file of a folder."""
+    path = Path(address, MAIN_FILE) if Path(address).is_dir() else Path(address)
     spec = importlib.util.spec_from_file_location(f"player:{path}", path)  # no other module is called like that
     if not path.is_file() or spec is None or spec.loader is None:
         raise BadRequest(f"there is no Python file {address}")

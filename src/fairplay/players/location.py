@@ -8,7 +8,9 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import title
-from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.address import MAIN_FILE, AnyPlayer, open_player
+
+MAIN_PROGRAM = "bot"  # what plays in a folder without a main file
 
 
 class Near(msgspec.Struct, frozen=True):
@@ -54,7 +56,18 @@ def far(address: str) -> Command | Invitation | None:
         if not Path(address).is_file():
             raise BadRequest(f"there is no Python file {address}")
         return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
+    if "/" in address and Path(address).is_dir():
+        return in_folder(address)
     return Command((address,)) if "/" in address else None
+
+
+def in_folder(address: str) -> Command:
+    """How a folder plays. The command names the folder, and so all of it is shown to the program."""
+    if Path(address, MAIN_FILE).is_file():
+        return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
+    if Path(address, MAIN_PROGRAM).is_file():
+        return Command((str(Path(address, MAIN_PROGRAM).absolute()), address))
+    raise BadRequest(f"there is neither a program {MAIN_PROGRAM} nor a file {MAIN_FILE} in {address}")
 
 
 def near(address: str, game: str, key: bytes) -> Near:
