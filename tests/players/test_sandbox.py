@@ -103,15 +103,15 @@ def test_it_sees_its_own_directory_and_cannot_write_there(tmp_path: Path, monkey
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.chdir(own)
-    (own / "bot.py").write_text("import beside\nprint(beside.word, open('beside.py').read())\nopen('out', 'w')")
+    (own / "__main__.py").write_text("import beside\nprint(beside.word, open('beside.py').read())\nopen('out', 'w')")
     (own / "beside.py").write_text("word = 'hello'")
     (tmp_path / "other").mkdir()
 
-    done = run([sys.executable, "bot.py"])
+    done = run([sys.executable, "."])
 
     assert done.out == "hello word = 'hello'\n"
     assert "Read-only file system" in done.err or "Permission denied" in done.err
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["beside.py", "bot.py", "other", "own"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["__main__.py", "beside.py", "other", "own"]
 
 
 @needs_strict
@@ -123,7 +123,8 @@ def test_relative_paths_mean_what_they_mean_outside(tmp_path: Path, monkeypatch:
     (tmp_path / "secret").touch()
     monkeypatch.chdir(tmp_path)
 
-    assert run(["bots/bot.sh"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
+    assert run(["bots/bot.sh", "bots"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
+    assert run(["bots/bot.sh", "bots/data"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
 
 
 @needs_strict
@@ -160,11 +161,10 @@ def test_we_may_be_where_it_cannot_see(tmp_path: Path, monkeypatch: pytest.Monke
 
 @needs_strict
 def test_what_cannot_be_hidden_yet_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").touch()
     tmp_path.chmod(0o755)
 
     with pytest.raises(BadRequest, match="has to exist before"):
-        wrap([*PYTHON, str(tmp_path / "bot.py")], Sandbox(Level.STRICT, hidden=(str(tmp_path / "games"),)))
+        wrap([*PYTHON, str(tmp_path)], Sandbox(Level.STRICT, hidden=(str(tmp_path / "games"),)))
 
 
 @needs_strict
@@ -205,20 +205,19 @@ def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_a_script_brings_its_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interpreter may lie anywhere, with what it needs beside it, as those of nvm and pyenv do."""
+def test_a_command_brings_its_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is on the path may lie anywhere, with what it needs beside it, as those of nvm and pyenv do."""
     home = tmp_path / "languages" / "snake-1.0"
     for name in ("bin", "lib"):
         (home / name).mkdir(parents=True)
     (home / "bin" / "snake").write_text('#!/bin/sh\ncat "${0%/bin/snake}/lib/words"\n')
     (home / "bin" / "snake").chmod(0o755)
     (home / "lib" / "words").write_text("hiss")
-    (tmp_path / "bots").mkdir()
-    (tmp_path / "bots" / "bot").write_text("#!/usr/bin/env snake\n")
-    (tmp_path / "bots" / "bot").chmod(0o755)
     monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
 
-    assert run([str(tmp_path / "bots" / "bot")]) == Done(0, "hiss", "")
+    assert run(["snake"]) == Done(0, "hiss", "")
+    monkeypatch.chdir(home)  # then this is not the tool's alone
+    assert "hiss" not in run(["snake"]).out
 
 
 @needs_strict
@@ -288,10 +287,10 @@ def test_in_a_container_there_are_fewer_users(monkeypatch: pytest.MonkeyPatch) -
 @as_root
 def test_a_directory_that_is_closed_to_strangers_is_opened_for_them(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    (tmp_path / "bot.py").write_text("import beside")
+    (tmp_path / "__main__.py").write_text("import beside")
     (tmp_path / "beside.py").write_text("print('hello')")
 
-    assert run([sys.executable, str(tmp_path / "bot.py")]).out == "hello\n"
+    assert run([sys.executable, str(tmp_path)]).out == "hello\n"
 
 
 @needs_strict

@@ -6,20 +6,21 @@ instead, with a user id that nobody has; whatever it needs has to be open to str
 
 import os
 import secrets
-import shutil
+import shlex
 import site
+import stat
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
+from fairplay.players.folder import contents
+from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
-SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
-SETTINGS = ("alternatives", "java*", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf")
-SHARED = ("/", "/etc", "/home", "/opt", "/root", "/srv", "/tmp", "/var", "/var/tmp")  # never one program's alone
-BINARIES = ("bin", "shims")  # directories of executables that need what lies beside them
 JAIL = "/jail"  # root's programs change their root once more: whoever did that makes no user namespaces
+MADE = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that are there before all others
 STRANGERS = range(0x7000_0000, 0x7800_0000)  # user ids that nobody gives to anybody
+MOST_OPENED = 100  # files in a folder that is closed to strangers; each is a mount
 
 
 def shut_in(
@@ -37,91 +38,97 @@ def shut_in(
     """
     root, cwd = os.geteuid() == 0, Path.cwd()
     program, *arguments = map(straight, (program, *arguments))
-    executables = [Path(straight(found)).absolute() for found in (program, *interpreters(program))]
-    named = [Path(word).absolute() for word in arguments if is_there(word)]
-    concealed = {path for text in hidden for path in aliases(Path(straight(text)).absolute())}
-    places = set(own_places(executables, named, concealed))
+    shown = shown_to(program, arguments, hidden, cwd)
+    variables = environment(shown.tools)
+    if any(one.path == Path(program).absolute() for one in shown.own):
+        refuse_unseen_interpreter(Path(program), shown, variables["PATH"])
     options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--die-with-parent", "--new-session", "--hostname", "player"]
     if rules >= 0:
         options += ["--seccomp", str(rules)]
-    for name, value in environment(executables).items():
+    for name, value in variables.items():
         options += ["--setenv", name, value]
-    inside = list(within_limits)
+    jail = JAIL if root else ""
+    inside = [*unchanged(shown.own, jail), *within_limits]
     if root:
-        refuse_closed(executables[0], named)
+        refuse_closed(Path(program).absolute(), shown.own)
         uid = str(stranger())
         inside += ["unshare", "--root", JAIL, "--wd", str(cwd), "--setgid", uid, "--setuid", uid, "--"]
-        places = {entry for place in places for entry in opened(place, concealed)}
+        open_closed(shown)
     else:
         options += ["--unshare-user", "--disable-userns", "--chdir", str(cwd)]
-    options += tree({*places, *pythons(), *settings()}, concealed, cwd, JAIL if root else "", space)
+    options += tree(shown, cwd, jail, space)
     return ["bwrap", *options, "--", *inside, program, *arguments]
 
 
-def tree(places: Set[Path], concealed: Set[Path], cwd: Path, jail: str, space: int) -> Iterator[str]:
+def tree(shown: Shown, cwd: Path, jail: str, space: int) -> Iterator[str]:
     """The options that make the tree of files, inside of a directory."""
     if jail:
         yield from ("--perms", "0755", "--dir", jail)
         for name in ("usr", "bin", "lib", "lib64", "proc"):  # for the tools on the way there
             yield from ("--symlink", f"{jail[1:]}/{name}", f"/{name}")
-    for path in (Path("/", name) for name in SYSTEM):
-        if path.is_symlink():
-            yield from ("--symlink", str(path.readlink()), f"{jail}{path}")
-        elif path.is_dir():
-            places = {*places, path}
     yield from ("--proc", f"{jail}/proc", "--dev", f"{jail}/dev")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/dev/shm", "--remount-ro", f"{jail}/dev")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/tmp")
-    places = {place for place in places if not is_below(place.parent, places)}
-    for directory in sorted({parent for path in (*places, cwd / "here") for parent in path.parents}):
-        if str(directory) not in ("/", "/tmp") and not is_below(directory, places):
-            yield from ("--perms", "0755", "--dir", f"{jail}{directory}")
-    for place in sorted(places):
-        yield from ("--ro-bind", str(place), f"{jail}{place}")
-    outermost = {path for path in concealed if not is_below(path.parent, concealed)}
-    for path in sorted(path for path in outermost if is_below(path.parent, places)):
-        if path.is_dir():
-            yield from ("--perms", "0755", "--tmpfs", f"{jail}{path}")
-            yield from ("--dir", f"{jail}{cwd}") if is_below(cwd.parent, {path}) else ()
-            yield from ("--remount-ro", f"{jail}{path}")
-        elif path.exists():
-            yield from ("--ro-bind", "/dev/null", f"{jail}{path}")
-        else:
-            raise BadRequest(f"{path} has to exist before a program starts, or it cannot be hidden from it")
+    wanted = {*shown.places, *shown.links, cwd}
+    around = {parent for path in wanted for parent in path.parents}
+    emptied = []
+    for path in sorted({*wanted, *around, *shown.concealed}):  # what is around something comes before it
+        if path in shown.concealed and is_seen(path.parent, shown):
+            if path.is_dir():
+                yield from ("--perms", "0755", "--tmpfs", f"{jail}{path}")
+                emptied.append(path)
+            elif path.exists():
+                yield from ("--ro-bind", "/dev/null", f"{jail}{path}")
+            else:
+                raise BadRequest(f"{path} has to exist before a program starts, or it cannot be hidden from it")
+        elif is_seen(path.parent, shown) or str(path) in MADE:
+            continue
+        elif path in shown.places and path not in shown.concealed:
+            yield from ("--ro-bind", str(path), f"{jail}{path}")
+        elif path in shown.links:
+            yield from ("--symlink", str(shown.links[path]), f"{jail}{path}")
+        elif path in around or path == cwd:
+            yield from ("--perms", "0755", "--dir", f"{jail}{path}")
+    for path in emptied:
+        yield from ("--remount-ro", f"{jail}{path}")
     yield from ("--remount-ro", "/")
 
 
-def own_places(executables: Sequence[Path], named: Sequence[Path], concealed: Set[Path]) -> Iterator[Path]:
-    """The directories of what a command names; of one that is not the program's alone, only the file."""
-    for found in (*executables, *named):
-        for path in aliases(found):
-            directory = path if path.is_dir() else path.parent
-            if found in executables and directory.name in BINARIES:
-                directory = directory.parent
-            if path.parts[1:2] and path.parts[1] in SYSTEM:
-                continue
-            if not is_shared(directory) and not is_below(directory, concealed):
-                yield directory
-            elif path.is_file():
-                yield path
+def is_seen(path: Path, shown: Shown) -> bool:
+    """Is this in a place that is shown, and not in a concealed part of it?"""
+    for around in (path, *path.parents):
+        if around in shown.concealed:
+            return False
+        if around in shown.places:
+            return True
+    return False
 
 
-def pythons() -> Iterator[Path]:
-    """Where the Python is that runs us, with its packages and with ours."""
-    users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
-    for place in (sys.prefix, sys.base_prefix, *users, str(Path(__file__).parents[1])):
-        yield from (path for path in aliases(Path(place)) if path.is_dir() and not is_shared(path))
+def unchanged(own: Sequence[Named], jail: str) -> list[str]:
+    """What runs a command only if what is shown is what we looked at, where others could have replaced it since."""
+    doubtful = [one for one in own if others_could_replace(one.real)]
+    if not doubtful:
+        return []
+    looks = shlex.join(["stat", "-c", "%d:%i", "--", *(f"{jail}{one.real}" for one in doubtful)])
+    identities = "\n".join(f"{device}:{number}" for device, number in (one.identity for one in doubtful))
+    otherwise = "{ echo 'somebody replaced the files of this program while it was started' >&2; exit 1; }"
+    return ["sh", "-c", f'test "$({looks})" = "$0" || {otherwise}; exec "$@"', identities]
 
 
-def settings() -> Iterator[Path]:
-    """The settings of the system that programs cannot do without."""
-    return (path for name in SETTINGS for path in Path("/etc").glob(name))
+def others_could_replace(path: Path) -> bool:
+    """Could anybody but us and root put something else there?"""
+    for around in (path, *path.parents):
+        status = around.stat()
+        writable = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+        if status.st_uid not in (0, os.geteuid()) or (writable and around != path):
+            return True
+    return False
 
 
-def environment(executables: Sequence[Path] = ()) -> dict[str, str]:
+def environment(tools: Sequence[Path] = ()) -> dict[str, str]:
     """All the variables that it has. Its hashes are the same every time, so that its answers may well be."""
-    own = [str(found.parent) for found in (*executables, Path(sys.executable))]
+    own = [str(directory) for directory in (*tools, Path(sys.executable).parent)]
     variables = {
         "PATH": ":".join(dict.fromkeys([*own, "/usr/local/bin", "/usr/bin", "/bin"])),
         "HOME": "/tmp",
@@ -138,48 +145,6 @@ def environment(executables: Sequence[Path] = ()) -> dict[str, str]:
     return variables
 
 
-def interpreters(program: str) -> list[str]:
-    """What the first line of a script calls."""
-    try:
-        with Path(program).open("rb") as file:
-            first = file.readline(256)
-    except OSError:
-        return []
-    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
-    asked = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    by_name = shutil.which(asked[0]) if asked and Path(words[0]).name == "env" else None
-    return [found for found in (*words[:1], by_name) if found is not None and is_there(found)]
-
-
-def is_there(word: str) -> bool:
-    """Is this word of a command the name of a file or a directory?"""
-    try:
-        return Path(word).exists()
-    except (OSError, ValueError):  # too long, or with a zero in it
-        return False
-
-
-def is_below(path: Path, places: Set[Path]) -> bool:
-    """Is this one of these places, or below one?"""
-    return path in places or any(parent in places for parent in path.parents)
-
-
-def is_shared(directory: Path) -> bool:
-    """Is this a place where other things are to be expected?"""
-    home = Path.home()
-    return str(directory) in SHARED or directory in (home, *home.parents)
-
-
-def aliases(path: Path) -> tuple[Path, Path]:
-    """A path, and where it leads if links are followed."""
-    return path, path.resolve()
-
-
-def straight(word: str) -> str:
-    """A word of a command; a path that goes up is put straight, for what it goes through may not be there inside."""
-    return str(Path(word).resolve()) if ".." in Path(word).parts and is_there(word) else word
-
-
 # What root has to see to, as its programs are strangers to its files.
 
 
@@ -193,18 +158,30 @@ def stranger() -> int:
     return ids[secrets.randbelow(len(ids))]
 
 
-def opened(place: Path, concealed: Set[Path]) -> list[Path]:
-    """A place, or all that may be seen in it if it is closed to strangers."""
-    if not place.is_dir() or place.stat().st_mode & 0o005 == 0o005:
-        return [place]
-    return [path for path in place.iterdir() if path not in concealed]
-
-
-def refuse_closed(program: Path, named: Sequence[Path]) -> None:
-    """Say early which file is closed to strangers."""
-    for path in (program, *named):
-        needed = 0o005 if path == program else 0o004
-        if path.is_file() and path.stat().st_mode & needed != needed:
+def open_closed(shown: Shown) -> None:
+    """Show what is in a folder that is closed to strangers, instead of the folder; links stay links."""
+    for one in shown.own:
+        if not one.is_folder or one.real.stat().st_mode & 0o005 == 0o005:
+            continue
+        shown.places.remove(one.real)
+        entries = list(contents(one.real))
+        if len(entries) > MOST_OPENED:
             raise BadRequest(
-                f"{path} is closed to others, and programs of root run as somebody else: chmod o+rx {path}"
+                f"{one.path} is closed to others, and programs of root run as somebody else: chmod o+rx it"
+            )
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_symlink():
+                shown.links[path] = path.readlink()
+            elif entry.is_file() or entry.is_dir():
+                shown.places.add(path)
+
+
+def refuse_closed(program: Path, own: Sequence[Named]) -> None:
+    """Say early which file is closed to strangers."""
+    for one in own:
+        needed = 0o005 if one.path == program else 0o004
+        if not one.is_folder and one.real.stat().st_mode & needed != needed:
+            raise BadRequest(
+                f"{one.path} is closed to others, and programs of root run as somebody else: chmod o+rx {one.path}"
             )

@@ -1,0 +1,91 @@
+"""Find in the folder of a program what it may not see: journals, whatever they are called, and doors to the outside."""
+
+import os
+import stat
+from collections.abc import Iterator, Set
+from pathlib import Path
+
+from fairplay.core.errors import BadRequest
+
+NAMES = (".jsonl", ".index.sqlite")  # in the name of a journal, of the index of a library, and of copies of them
+BEGINNING = b'{"type":"opening",'  # of a journal
+MOST_ENTRIES = 10_000  # files and folders to look at: a tenth of a second
+MOST_CONCEALED = 100  # each is a mount
+
+
+def to_conceal(folder: Path, concealed: Set[Path]) -> Iterator[Path]:
+    """What a program may not see in a folder of its own, besides what is concealed anyway under another name.
+
+    A folder with nothing but journals in it is concealed as a whole. Links are left alone: they lead to what is shown,
+    or nowhere.
+    """
+    known = {identity(path.stat()) for path in concealed if path.exists()}
+    entries, found = 0, 0
+    ahead = [folder]
+    while ahead:
+        directory = ahead.pop()
+        here: list[Path] = []
+        others = 0
+        for entry in contents(directory):
+            entries += 1
+            if entry.is_symlink():
+                others += 1
+            elif entry.is_dir() and not is_one_of(entry, known):
+                others += 1
+                ahead.append(Path(entry.path))
+            elif entry.is_dir() or not entry.is_file() or is_journal(entry.path):
+                here.append(Path(entry.path))
+            else:
+                others += 1
+            if entries > MOST_ENTRIES:
+                raise BadRequest(f"there are more than {MOST_ENTRIES} files in {folder}: name a smaller folder")
+        if here and not others and directory != folder:
+            here = [directory]
+        found += len(here)
+        if found > MOST_CONCEALED:
+            raise BadRequest(f"there are too many journals among the files in {folder}: keep them in a folder apart")
+        yield from here
+
+
+def contents(directory: Path) -> Iterator[os.DirEntry[str]]:
+    """What is in a directory; nothing, if it is closed to us, as it is to our programs then."""
+    try:
+        with os.scandir(directory) as entries:
+            yield from entries
+    except (PermissionError, FileNotFoundError):
+        return
+    except OSError as error:
+        raise BadRequest(f"{directory} cannot be looked through: {error.strerror}") from None
+
+
+def is_journal(path: str | Path) -> bool:
+    """Is this file a journal, or made from journals?"""
+    name = os.fspath(path).rpartition("/")[2]
+    return any(part in name for part in NAMES) or beginning(path, len(BEGINNING)) == BEGINNING
+
+
+def beginning(path: str | Path, length: int) -> bytes:
+    """How a file begins. What is no file is not waited for, and what cannot be read is empty."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(opened, length) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(opened)
+
+
+def is_one_of(entry: os.DirEntry[str], known: Set[tuple[int, int]]) -> bool:
+    """Is this one of those, under whatever name?"""
+    try:
+        return identity(entry.stat()) in known
+    except OSError:  # it has gone
+        return False
+
+
+def identity(status: os.stat_result) -> tuple[int, int]:
+    """What is the same for all names of a file."""
+    return status.st_dev, status.st_ino
