@@ -28,16 +28,18 @@ def paragraph(heading: str, *texts: str) -> Iterator[str]:
 def quoted(text: str) -> str:
     r"""A text as a shell takes it; what is not printable is spelled out, as bash and others have it.
 
+    There is no quote within the quotes: a shell that does not know $'...' takes it for another text, and runs nothing.
+
     >>> print(quoted("my bot.py"), quoted("it's\x1b[2J"))
-    'my bot.py' $'it\'s\x1b[2J'
+    'my bot.py' $'it\x27s\x1b[2J'
     """
     return shlex.quote(text) if text.isprintable() else f"$'{''.join(spelled_out(sign) for sign in text)}'"
 
 
 def spelled_out(sign: str) -> str:
     """A sign between $' and '."""
-    if sign.isprintable():
-        return f"\\{sign}" if sign in "\\'" else sign
+    if sign.isprintable() and sign != "'":
+        return "\\\\" if sign == "\\" else sign
     return "".join(f"\\x{byte:02x}" for byte in sign.encode(errors="surrogateescape"))
 
 
