@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,20 +51,29 @@ class Pipes(SubprocessStreamProtocol):
 class Program(Stream):
     """A line to a program: its stdin and stdout. Of what it says on stderr only the end is kept.
 
-    Whoever starts one has to hang up.
+    Whoever starts one has to hang up; and hears all of its stderr as it comes, if that is asked for.
     """
 
-    def __init__(self, transport: asyncio.SubprocessTransport, pipes: Pipes, cell: Cell) -> None:
+    def __init__(
+        self,
+        transport: asyncio.SubprocessTransport,
+        pipes: Pipes,
+        cell: Cell,
+        hear: Callable[[bytes], None] | None = None,
+    ) -> None:
         assert pipes.stdin is not None and pipes.stdout is not None and pipes.stderr is not None
         super().__init__(pipes.stdout, pipes.stdin)
         self._transport = transport
         self._pipes = pipes
         self._cell = cell
         self._last_words = b""
+        self._hear = hear
         self._listening = asyncio.create_task(self._listen(pipes.stderr))
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, sandbox: Sandbox) -> "Program":
+    async def start(
+        cls, command: Sequence[str], *, sandbox: Sandbox, hear: Callable[[bytes], None] | None = None
+    ) -> "Program":
         """Start a program, in the directory where we are. BadRequest: there is no such program, or sandbox.
 
         Whatever else keeps it from running is found out when it is first asked something.
@@ -86,7 +95,7 @@ class Program(Stream):
                 raise HostFault(f"{command[0]} cannot be started: {error.strerror}") from error
             raise
         cell.leave()
-        return cls(transport, pipes, cell)
+        return cls(transport, pipes, cell, hear)
 
     @property
     def enforced(self) -> str:
@@ -157,6 +166,8 @@ class Program(Stream):
         with suppress(OSError):
             while heard := await stderr.read(CHUNK):
                 self._last_words = (self._last_words + heard)[-MOST_LAST_WORDS:]
+                if self._hear is not None:
+                    self._hear(heard)
                 await asyncio.sleep(PAUSE)
 
     def _kill(self) -> None:
