@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script
 from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
 from tests.journal.test_appeal import kicked
 from tests.journals_at import newest
+from tests.players.machine import needs_strict
 from tests.some import some
 from tests.testing.test_hostile import SEATINGS
 
@@ -75,7 +77,7 @@ What player-2 was shown:
 
 To see it again:
 
-    fairplay debug {path} --seat 1 --turn 2 './my bot.py'
+    fairplay debug {path} --seat 1 --turn 2 --sandbox strict './my bot.py'
     fairplay why-not fish --view {path} --at 3 '{{"type":"place","at":[99,99]}}'
 """
 
@@ -195,13 +197,11 @@ def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
     broken = bot(tmp_path, "broken.py", UNREADABLE)
     path = journal(tmp_path, "ann=greedy", f"bob={broken}")
 
-    words, [one] = told(path), data(path)
-    again = fairplay(*shlex.split(one["commands"][0])[1:])
+    words = told(path)
 
     why = f"{broken} cannot be loaded: SyntaxError: expected ':' ({broken}, line 1)"
     assert words.startswith("bob was ejected from a match of fish: crashed (greeting)\n")
     assert why in " ".join(words.split())
-    assert refusal(again) == why
 
 
 @pytest.mark.parametrize("seat", ["1", "bob"])
@@ -219,8 +219,9 @@ def test_a_seat_that_nobody_has_is_refused(seat: str, tmp_path: Path) -> None:
     assert "there is no seat " in refusal(fairplay("why", str(journal(tmp_path)), "--seat", seat))
 
 
+@needs_strict
 def test_the_commands_show_it_again(tmp_path: Path) -> None:
-    sources = {"cheats": CHEATS, "shy": SHY, "sulks": SULKS, "crashes": CRASHES}
+    sources = {"cheats": CHEATS, "shy": SHY, "sulks": SULKS, "crashes": CRASHES, "broken": UNREADABLE}
     for name, source in some(sources.items()):
         mine = bot(tmp_path, f"{name} it's me.py", source)
         path = journal(tmp_path, "ann=greedy", f"bob={mine}", "cyd=random")
@@ -234,6 +235,8 @@ def test_the_commands_show_it_again(tmp_path: Path) -> None:
         assert done[0].code == 0, done  # it is the same as in the record
         if name == "cheats":
             assert (done[1].code, done[1].out.partition("\n")[0]) == (1, f"no: {one['why']}")
+        elif name == "broken":
+            assert " cannot be loaded: SyntaxError: expected ':' (" in done[0].out
         elif name != "crashes":
             assert done[1].code == 0, done
 
@@ -249,12 +252,58 @@ def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "shown"),
-    [("-bot.py", "-- -bot.py"), ("- bot.py", "-- '- bot.py'"), ("./a=b.py", "player=./a=b.py")],
+    [
+        ("-bot.py", "--sandbox strict -- -bot.py"),
+        ("- bot.py", "--sandbox strict -- '- bot.py'"),
+        ("./a=b.py", "--sandbox strict player=./a=b.py"),
+        ("exec:node bot.js", "--sandbox strict 'exec:node bot.js'"),
+        ("lookahead:2", "lookahead:2"),
+        ("greedy:./bot", "--sandbox strict greedy:./bot"),  # a path, and nobody of the house
+        ("greedy:bot.py", "--sandbox strict greedy:bot.py"),
+        ("nobody", "PLAYER"),
+        ("py:evil:Bot", "PLAYER"),
+        ("py:evil:Bot.py", "PLAYER"),
+        ("py:./evil", "PLAYER"),
+        ("tcp:4000", "PLAYER"),
+        ("ws:host/bot.py", "PLAYER"),
+        (f"./{'x' * LONGEST}", "PLAYER"),
+    ],
 )
 def test_an_address_is_never_taken_for_something_else(address: str, shown: str, tmp_path: Path) -> None:
     path = played(tmp_path, [first, cheat], partial(Journal(tmp_path).begin, players=("random", address)))
 
     assert data(path)[0]["commands"][0] == f"fairplay debug {path} --seat 1 --turn 1 {shown}"
+
+
+HOSTILE = [
+    "$(touch caught)",
+    "`touch caught`",
+    "; touch caught;",
+    "'; touch caught; '",
+    "\n'; touch caught; '",  # which ends the quotes of a shell that does not know $'...'
+    "\n$(touch caught)",
+    "\\'\n; touch caught; '",
+    "\x1b[2J\n touch caught\n",
+    "\u202e'$(touch caught)'",
+    '"$(touch caught)"',
+    "!touch",
+]
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("part", HOSTILE)
+def test_no_shell_runs_what_an_address_says(part: str, shell: str, tmp_path: Path) -> None:
+    address = f"./{part}.py"
+    path = played(tmp_path, [first, cheat], partial(Journal(tmp_path).begin, players=("random", address)))
+
+    for command in some(data(path)[0]["commands"]):
+        assert command.isprintable()
+        pasted = ["fairplay() { printf '%s\\0' \"$@\"; }", f"{command}; echo"]
+        done = subprocess.run([shell, "-c", "\n".join(pasted)], cwd=tmp_path, capture_output=True, check=True)
+        words = done.stdout.decode(errors="surrogateescape").split("\0")
+        if words[0] == "debug" and (shell == "bash" or part.isprintable()):
+            assert words[-2] == address
+        assert not (tmp_path / "caught").exists()
 
 
 def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def explained(trouble: Trouble, trial: Trial, bot: Bot, *, colour: bool) -> Iter
             yield from paragraph("evidence", *shortened(said.splitlines()))
     if isinstance(message, TakeTurn):
         yield from paragraph("lawful", *alternatives(lawful_in(game, message.view), "answer", name))
-    yield from paragraph("advice", *advice(trouble, bot))
+    yield from paragraph("advice", *advice(trouble, bot.address))
     if message is not None:
         yield from ("", f"  What {name} was {'told' if isinstance(message, Tell | End) else 'shown'}:", "")
         yield from (f"    {line}" for line in told_by(message, bot.shelf, names, colour=colour))
@@ -73,7 +73,7 @@ def shortened(evidence: Sequence[str]) -> Sequence[str]:
     return cut if left_out > 1 else evidence
 
 
-def advice(trouble: Trouble, bot: Bot) -> Iterator[str]:
+def advice(trouble: Trouble, address: str) -> Iterator[str]:
     """What the author of the bot may have overlooked."""
     why, evidence = trouble.ejected.why, trouble.answer.evidence if isinstance(trouble.answer, Failed) else ""
     match trouble.ejected.fault, RECEIVED.search(evidence):
@@ -84,8 +84,8 @@ def advice(trouble: Trouble, bot: Bot) -> Iterator[str]:
         case Fault.TIMED_OUT, _ if trouble.message is None:
             yield "a reply ends with a newline and is flushed: what stays in a buffer is never read"
         case Fault.CRASHED, _ if trouble.message is None and "defines no player" in evidence:
-            yield f'a program that speaks the protocol itself is named exec:"python3 {bot.address}"'
-        case Fault.CRASHED, _ if trouble.message is None and why.endswith(" 0") and bot.address.startswith("exec:"):
+            yield f'a program that speaks the protocol itself is named exec:"python3 {address}"'
+        case Fault.CRASHED, _ if trouble.message is None and why.endswith(" 0") and address.startswith("exec:"):
             yield "it has to read its stdin to the end; a file with a class Player or a function take_turn is ./file.py"
 
 

@@ -9,6 +9,7 @@ from fairplay.games import title
 from fairplay.journal.appeal import MOST_COUNTED, Appeal, Lawful
 from fairplay.journal.replay import Recorded
 from fairplay.observers.reporter import in_words, label, standings
+from fairplay.players.location import of_the_house
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph, plain, quoted, wall_time
 
@@ -122,12 +123,9 @@ def for_people(appeal: Appeal, recorded: Recorded, file: str) -> dict[str, Any]:
 
 def commands(appeal: Appeal, file: str) -> Iterator[str]:
     """What to type to see it again."""
-    path, player = quoted(f"./{file}" if file.startswith("-") else file), "PLAYER"
-    if is_here(appeal.address):  # a label before it, where it would be taken for one itself
-        player = quoted(f"player={appeal.address}" if "=" in appeal.address else appeal.address)
+    path = quoted(f"./{file}" if file.startswith("-") else file)
     turn = f" --turn {appeal.turn}" if appeal.moment is Moment.TURN else ""
-    no_option = "-- " if appeal.address.startswith("-") else ""
-    yield f"fairplay debug {path} --seat {appeal.seat}{turn} {no_option}{player}"
+    yield f"fairplay debug {path} --seat {appeal.seat}{turn} {again(appeal)}"
     if appeal.moment is not Moment.TURN:
         yield f"fairplay replay {path} --at {appeal.facts}"
     if appeal.fault is Fault.ILLEGAL:
@@ -136,10 +134,19 @@ def commands(appeal: Appeal, file: str) -> Iterator[str]:
         yield f"fairplay why-not {appeal.game} --view {path} --at {appeal.facts} {said}"
 
 
-def is_here(address: str) -> bool:
-    """Can a player of this address be opened in this process, as it has to be under a debugger?"""
-    elsewhere = address.startswith(("exec:", "tcp:", "ws:")) or ("/" in address and not address.endswith(".py"))
-    return bool(address) and not elsewhere
+def again(appeal: Appeal) -> str:
+    """The player as `debug` takes it, so that whoever pastes it is safe from what a record names.
+
+    A program is shut in, or not run at all; what would be loaded in this process, or is elsewhere, is not named.
+    """
+    address = appeal.address
+    is_house = of_the_house(address, appeal.game)
+    is_program = address.startswith("exec:") or "/" in address or address.endswith(".py")
+    if len(address) > LONGEST or not (is_house or is_program) or address.startswith(("py:", "tcp:", "ws:")):
+        return "PLAYER"
+    no_option = "-- " if address.startswith("-") else ""
+    player = quoted(f"player={address}" if "=" in address else address)  # or else it would be taken for a label
+    return f"{'' if is_house else '--sandbox strict '}{no_option}{player}"
 
 
 def rule(clause: str, text: str) -> Iterator[str]:

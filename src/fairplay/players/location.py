@@ -70,6 +70,11 @@ def in_folder(address: str) -> Command:
     raise BadRequest(f"there is neither a program {MAIN_PROGRAM} nor a file {MAIN_FILE} in {address}")
 
 
+def of_the_house(address: str, game: str) -> bool:
+    """Does an address name a player that comes with the game, and nothing else?"""
+    return "/" not in address and not address.endswith(".py") and address.partition(":")[0] in title(game).house
+
+
 def near(address: str, game: str, key: bytes) -> Near:
     """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
     shelf = title(game)

@@ -1,0 +1,94 @@
+"""Hold what a player answers now against what the record has, and put it into words."""
+
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Acted, Ejected, Fact, Fault
+from fairplay.core.game import Moment
+from fairplay.core.messages import Answer, Answered, Failed
+from fairplay.journal.reenact import MOMENTS
+from fairplay.journal.transcript import Heard
+from fairplay.render.text import printable
+
+LONGEST = 600  # characters of an answer or a reason
+NO_ANSWER = "the record has no answer, for the match was interrupted there"
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What a player answers now, beside what the record has."""
+
+    heard: Heard
+    now: Answer
+    fact: Fact | None  # what the referee makes of it; None: an acknowledgement, as it should be
+    recorded: Fact | None  # what it made of the answer in the record
+
+    @property
+    def same(self) -> bool:
+        """Is it the same? Of two failures only the fault has to be, and the rule if one is broken.
+
+        The reason may be another one: a crash is an exception in this process, and an exit code in one of its own.
+        """
+        if self.heard.answer is None:
+            return False
+        match self.fact, self.recorded:
+            case Ejected() as now, Ejected() as then:
+                return (now.fault, now.moment, now.clause) == (then.fault, then.moment, then.clause)
+        return self.fact == self.recorded
+
+
+def when(heard: Heard) -> str:
+    """At which moment of the match."""
+    moment = MOMENTS[type(heard.message)]
+    if moment is Moment.TURN:
+        return f"turn {heard.turn}"
+    return f"{moment.value} after turn {heard.turn}" if heard.turn else moment.value
+
+
+def told(comparison: Comparison) -> list[str]:
+    """What the player does, and what is wrong with it."""
+    match comparison.fact, comparison.now:
+        case None, _:
+            return ["acknowledged"]
+        case Acted(_, action), _:
+            return [f"answers: {fit(action)}", "lawful"]
+        case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action):
+            return [f"answers: {fit(action)}", f"not lawful: {fit(why)}"]
+        case Ejected() as ejected, answer:
+            return [f"fails: {reason(ejected)}", *evidence(answer)]
+
+
+def beside(comparison: Comparison) -> str:
+    """What the record has."""
+    match comparison.recorded, comparison.heard.answer, comparison.now:
+        case _, None, _:
+            return NO_ANSWER
+        case Ejected(fault=Fault.ILLEGAL), Answered(then), Answered(now) if comparison.same and now != then:
+            return f"the same failure as in the record, which has: {fit(then)}"
+        case _ if comparison.same:
+            return "the same as in the record"
+        case None, _, _:
+            return "the record has an acknowledgement"
+        case Acted(_, action), _, _:
+            return f"the record has: {fit(action)}"
+        case Ejected(fault=Fault.ILLEGAL, why=why), Answered(action), _:
+            return f"the record has: {fit(action)}, and the ejection for it: {fit(why)}"
+        case Ejected() as ejected, answer, _:
+            return f"the record has the ejection: {', '.join([reason(ejected), *evidence(answer)])}"
+
+
+def reason(ejected: Ejected) -> str:
+    """Why a player is out."""
+    return f"{ejected.fault.value.replace('_', ' ')}, {fit(ejected.why)}"
+
+
+def evidence(answer: Answer) -> list[str]:
+    """What else is known of a failure, in a line: where a program crashed, the last of what it said."""
+    if not isinstance(answer, Failed) or not answer.evidence.strip():
+        return []
+    return [fit(answer.evidence.strip().splitlines()[-1 if answer.fault is Fault.CRASHED else 0])]
+
+
+def fit(words: Any) -> str:
+    """Something that is fit for a terminal."""
+    return printable(str(words), LONGEST)

@@ -1,0 +1,212 @@
+"""Attack whoever types fairplay debug: what a guest wrote, or a record names, gets nothing of the host's."""
+
+import shlex
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from fairplay import Journal, Referee
+from fairplay.core.events import Ejected
+from fairplay.journal.replay import read
+from fairplay.players import sandbox
+from tests.cli.command import SCRIPT, fairplay, journal, refusal, script, started
+from tests.cli.debugging import COUNTS, bot, line_of, verdicts
+from tests.cli.test_why import data
+from tests.journal.journals import GAME, SEED, cheat, first
+from tests.journals_at import newest
+from tests.players.machine import needs_strict
+from tests.players.programs import alive
+
+SHELL = """#!/bin/sh
+while read -r line; do
+  nonce=$(printf '%s' "$line" | sed 's/.*"nonce":"\\([^"]*\\)".*/\\1/')
+  answer=null
+  case "$line" in *'"type":"take_turn"'*) echo "my turn" >&2; answer='{"type":"place","at":[3,3]}';; esac
+  echo "{\\"nonce\\":\\"$nonce\\",\\"answer\\":$answer}"
+done
+"""
+NODE = """
+require("readline").createInterface({input: process.stdin}).on("line", line => {
+  const asked = JSON.parse(line);
+  if (asked.type === "take_turn") { console.error("my turn"); throw new Error("no idea"); }
+  console.log(JSON.stringify({nonce: asked.nonce, answer: null}));
+});
+"""
+SNOOPS = COUNTS.format(third="pass").replace(
+    "self.turns += 1",
+    """self.turns += 1
+        for place in {places!r}:
+            try:
+                print("read", open(place).read())
+            except OSError as error:
+                print("cannot read:", error.strerror)
+        try:
+            open({written!r}, "w").close()
+        except OSError as error:
+            print("cannot write:", error.strerror)""",
+)
+EVIL = "open({mark!r}, 'w').close()\n\ndef take_turn(view): return None\n\nBot = take_turn\n"
+
+
+def program(directory: Path, source: str, name: str) -> Path:
+    """A program in a directory of its own."""
+    path = directory / "its own" / name
+    path.parent.mkdir()
+    path.write_text(source)
+    path.chmod(0o755)
+    return path
+
+
+@needs_strict
+def test_a_shell_script_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
+    path = program(tmp_path, SHELL, "bot.sh")
+    match = journal(tmp_path / "games", "ann=greedy", f"bob={path}")
+
+    done = fairplay("debug", str(match), "--seat", "bob", str(path), "--sandbox", "strict")
+
+    assert (done.code, done.err) == (0, "")
+    assert line_of(done).count("| my turn") == 2
+    assert any(", not lawful: rule 3.3: a penguin stands at [3, 3] already; the same" in one for one in verdicts(done))
+
+
+@needs_strict
+def test_a_program_for_node_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
+    address = f"exec:node {shlex.quote(str(program(tmp_path, NODE, 'bot.js')))}"
+    match = journal(tmp_path / "games", "ann=greedy", f"bob={address}")
+
+    done = fairplay("debug", str(match), "--seat", "bob", "--turn", "1", address, "--sandbox", "strict")
+
+    assert (done.code, done.err) == (0, "")
+    assert "| my turn" in line_of(done)
+    assert "| Error: no idea" in line_of(done)
+    assert "fails: crashed, the program ended with exit code 1" in verdicts(done)
+
+
+@needs_strict
+@pytest.mark.parametrize("named", [(), ("--sandbox", "strict")])
+def test_what_the_host_keeps_is_kept_from_a_bot(named: tuple[str, ...], tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the host's own")
+    match = journal(tmp_path / "games")
+    places, written = [str(secret), str(match), "/etc/passwd"], str(tmp_path / "its own" / "written")
+    path = program(tmp_path, SNOOPS.format(places=places, written=written), "bot.py")
+
+    done = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), *named)
+    free = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), "--sandbox", "none")
+
+    said = [line for line in line_of(done) if line.startswith("| ")]
+    assert len(said) == 4
+    assert all(line.startswith("| cannot ") for line in said)
+    assert "| read the host's own" in line_of(free)  # so it does try
+
+
+def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = tmp_path / "caught"
+    path = bot(tmp_path, EVIL.format(mark=str(mark)))
+    begin = partial(Journal(tmp_path / "games").begin, players=("random", path))
+    Referee().run(GAME, [first, cheat], seed=SEED, record=begin)
+    hint = data(newest(tmp_path / "games"))[0]["commands"][0]
+    monkeypatch.setattr(sandbox, "why_not_strict", lambda: "there is no strict sandbox here")
+
+    assert refusal(fairplay(*shlex.split(hint)[1:])).startswith("there is no strict sandbox here")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("address", ["py:evil:Bot", "./evil.py", "exec:./evil.py", "greedy:./evil.py"])
+def test_nothing_that_a_record_names_is_loaded_or_run(address: str, tmp_path: Path) -> None:
+    mark = tmp_path / "caught"
+    evil = tmp_path / "evil.py"
+    evil.write_text(f"#!/usr/bin/env python3\n{EVIL.format(mark=str(mark))}")
+    evil.chmod(0o755)
+    begin = partial(Journal(tmp_path / "games").begin, players=(address, address, address))
+    Referee().run(GAME, [first, first, cheat], names=["ann", "bob", "cyd"], seed=SEED, record=begin)
+    path = str(newest(tmp_path / "games"))
+    here = partial(script, cwd=tmp_path)
+
+    told, shown = here("why", path), here("debug", path, "--seat", "ann", "--turn", "2", "greedy")
+    played = here("debug", path, "--seat", "ann", "--turn", "1", "greedy", "--play-on", "--sandbox", "none")
+
+    assert told.code == 0
+    assert shown.code in (0, 1)
+    assert "the match goes on from turn 1" in played.out
+    assert "\n1. " in played.out
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("others", [(), ("--play-on", "random")])
+def test_a_module_is_loaded_only_if_that_is_asked_for(others: tuple[str, ...], tmp_path: Path) -> None:
+    mark = tmp_path / "caught"
+    (tmp_path / "evil.py").write_text(EVIL.format(mark=str(mark)))
+    start = ("debug", str(journal(tmp_path / "games")), "--seat", "0", "--turn", "1")
+    here = partial(script, cwd=tmp_path)
+
+    refused = here(*start, "py:evil:Bot", *others)
+    other = here(*start, "greedy", "--play-on", "py:evil:Bot")
+
+    why = "py:evil:Bot would be loaded into this process, which is for PLAYER and with --in-process only"
+    assert refusal(refused) == refusal(other) == why
+    assert not mark.exists()
+    assert here(*start, "py:evil:Bot", "--in-process", *others).code == 1
+    assert mark.exists()
+
+
+NAMES = [
+    "it's $(touch caught).py",
+    "\n'; touch caught; '.py",
+    "\x1b[2J\u202e`touch caught`.py",
+    "-rf --help.py",
+    "a=b.py",
+]
+
+
+@needs_strict
+@pytest.mark.parametrize("name", NAMES)
+def test_the_hint_of_a_bot_with_a_hostile_name_debugs_that_bot_and_nothing_else(name: str, tmp_path: Path) -> None:
+    path = program(tmp_path, COUNTS.format(third="raise RuntimeError('a bad day')"), name)
+    match = journal(tmp_path / "games", "ann=greedy", f"bob={path}")
+    (ejected,) = [fact for fact in read(match).facts if isinstance(fact, Ejected)]
+    hint = data(match)[0]["commands"][0]
+    assert hint.isprintable()
+
+    pasted = f'fairplay() {{ {shlex.quote(str(SCRIPT))} "$@"; }}\n{hint}'
+    done = subprocess.run(["bash", "-c", pasted], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(line.isprintable() for line in done.stdout.split("\n"))
+    assert f"fails: crashed, {ejected.why}\nRuntimeError: a bad day\n" in done.stdout
+    assert not any(place.name == "caught" for place in tmp_path.rglob("*"))
+
+
+def test_a_flood_on_stderr_is_cut(tmp_path: Path) -> None:
+    flood = "import sys\n            for _ in range(9999): sys.stderr.write('x' * 999 + chr(10))"
+    path = bot(tmp_path, COUNTS.format(third=flood))
+
+    done = fairplay("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "3", path)
+
+    said = [line for line in line_of(done) if line.startswith("| ")]
+    assert len(said) == 501
+    assert said[-1] == "| (what else it says now is left out)"
+    assert max(map(len, said)) <= 602
+    assert "lawful" in verdicts(done)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it_and_whatever_the_bot_has_started(end: signal.Signals, tmp_path: Path) -> None:
+    mark = f"asleep-{tmp_path.name}-{end.name}"
+    third = f"import subprocess; print('so tired'); subprocess.run(['sh', '-c', 'sleep 600; : {mark}'])"
+    path = bot(tmp_path, COUNTS.format(third=third))
+    match = journal(tmp_path)
+
+    with started([SCRIPT, "debug", str(match), "--seat", "0", "--turn", "3", path, "--limit", "60"]) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() != "  | so tired\n":
+            assert process.poll() is None
+        process.send_signal(end)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert err.endswith("fairplay: interrupted\n")
+    assert alive(mark) == []

@@ -1,0 +1,181 @@
+"""Try out fairplay debug --in-process: a player is loaded where a debugger can stop in it."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import GOOD, SCRIPT, fairplay, in_process, journal, refusal, script, started
+from tests.cli.debugging import COUNTS, NEWS, THIRD, bot, recorded_match, spy, verdicts
+from tests.cli.test_play import NO_PLAYERS
+
+
+def test_a_player_with_a_memory_fails_again_and_shows_where(tmp_path: Path) -> None:
+    address = bot(tmp_path, COUNTS.format(third=THIRD["a crash"]))
+    path = journal(tmp_path, "ann=greedy", f"bob={address}")
+
+    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", address, "--in-process")
+
+    assert done.code == 0
+    assert verdicts(done)[-3:] == [
+        "fails: crashed, raised RuntimeError",
+        "RuntimeError: a bad day (bot.py, line 11)",
+        "the same as in the record",
+    ]
+    assert done.err.startswith("Traceback (most recent call last):\n")
+    assert done.err.endswith("    raise RuntimeError('a bad day')\nRuntimeError: a bad day\n")
+    assert "src/fairplay" not in done.err  # only what is the player's own
+
+
+def test_nobody_is_timed(tmp_path: Path) -> None:
+    slow = bot(tmp_path, COUNTS.format(third="import time; time.sleep(0.4)"))
+    path = journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.2")
+
+    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow, "--in-process")
+
+    assert done.code == 1
+    assert verdicts(done)[-2] == "lawful"
+    assert verdicts(done)[-1].startswith(
+        "the record has the ejection: timed out, no answer within 0.2 s, limit 0.200 s"
+    )
+
+
+def test_whoever_fails_before_is_out_here_too(tmp_path: Path) -> None:
+    path = recorded_match(tmp_path, "q", "dag", "ldasg")
+    address = bot(tmp_path, NEWS.format(how="raise ValueError('what?')"))
+
+    done = fairplay("debug", str(path), "--seat", "0", "--turn", "3", address, "--in-process")
+
+    now = "crashed, raised ValueError, ValueError: what? (bot.py, line 9)"
+    assert done.code == 1
+    assert verdicts(done)[-2:] == [
+        f"news after turn 1: fails: {now}; the record has an acknowledgement",
+        "turn 3 was not asked: whoever fails is out of the match",
+    ]
+
+
+@pytest.mark.parametrize(("game", "house"), [("fish", "greedy"), ("tsuro", "survivor"), ("q", "dag")])
+def test_the_messages_are_exactly_those_that_the_player_got(
+    game: str, house: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spies = [spy(game, house, tmp_path / f"live{seat}.txt") for seat in range(3)]
+    path = recorded_match(tmp_path, game, *(in_process(source, tmp_path, monkeypatch) for source in spies))
+
+    for seat in range(3):
+        live = (tmp_path / f"live{seat}.txt").read_text().splitlines()
+        turns = [number for number, line in enumerate(live, 1) if line.startswith("take_turn")]
+
+        for turn, heard in [((), len(live)), *((("--turn", str(n + 1)), turns[n]) for n in (0, 1, 2, len(turns) - 1))]:
+            log = tmp_path / f"again{seat}-{heard}.txt"
+            log.write_text("")
+            again = bot(tmp_path, spy(game, house, log), f"{log.stem}.py")
+            assert fairplay("debug", str(path), "--seat", str(seat), *turn, again, "--in-process").code == 0
+            assert log.read_text().splitlines() == live[:heard]
+    assert game != "q" or any(line.startswith("tell") for line in live)
+
+
+def interrupted(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, log: Path, *, turns: int, third: str = "pass"
+) -> tuple[Path, str]:
+    """A match of Q that is interrupted on a turn of bob's, and resumed; and who bob is, both times."""
+    marker = directory / "interrupted"
+    trick = (
+        f"self.turns = getattr(self, 'turns', 0) + 1\n        if self.turns > {turns} and not Path({str(marker)!r})"
+        f".exists():\n            Path({str(marker)!r}).touch()\n            raise KeyboardInterrupt\n"
+        f"        if self.turns == 3:\n            {third}"
+    )
+    bob = in_process(spy("q", "dag", log, trick), directory, monkeypatch)
+    players = ("ann=ldasg", f"bob={bob}", "cyd=random")
+    assert fairplay("play", "q", *players, "--seed", "3", "--journal", str(directory)).code == 130
+    (path,) = directory.glob("*.jsonl")
+    assert fairplay("resume", str(path), "--quiet").code == 0
+    return path, bob
+
+
+def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "live.txt"
+    path, bob = interrupted(tmp_path, monkeypatch, log, turns=2)
+    live = log.read_text().splitlines()
+    log.write_text("")
+
+    done = fairplay("debug", str(path), "--seat", "bob", bob, "--in-process")
+
+    again = log.read_text().splitlines()
+    resumed = [number for number, line in enumerate(live) if line.startswith("start")][1]
+    assert done.code == 0
+    assert done.out.count("the match was interrupted here, and resumed: the player is opened anew\n") == 1
+    assert live[resumed - 1].startswith("take_turn")  # which was never answered, and was put again
+    assert again == live[: resumed - 1] + live[resumed:]
+
+
+def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "live.txt"
+    path, bob = interrupted(tmp_path, monkeypatch, log, turns=2, third="raise RuntimeError('too much')")
+
+    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "5", bob, "--in-process")
+
+    assert done.code == 0
+    said = verdicts(done)
+    assert said[2] == "the match was interrupted here, and resumed: the player is opened anew"
+    assert said[5].startswith("turn 5 of bob")
+    where = f"{bob.split(':')[1]}.py, line 25"
+    assert said[-2:] == [f"RuntimeError: too much ({where})", "the same as in the record"]
+
+
+def test_what_a_player_prints_comes_where_it_prints_it(tmp_path: Path) -> None:
+    address = bot(tmp_path, GOOD.replace("return", "print('thinking')\n    return"))
+    path = journal(tmp_path, f"ann={address}", "bob=greedy")
+
+    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "2", address, "--in-process")
+
+    lines = done.out.splitlines()
+    assert (lines[0], lines[-5], done.err) == ("thinking", "thinking", "")
+
+
+def test_a_breakpoint_stops_where_it_stands(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    address = bot(tmp_path, COUNTS.format(third="breakpoint()"))
+    start = ("debug", str(path), "--seat", "ann", "--turn", "3", address, "--in-process")
+
+    done = script(*start, input="p 'turns:', self.turns\nc\n")
+    left = script(*start, input="q\n")
+
+    assert "(Pdb) ('turns:', 3)\n" in done.out
+    assert done.err == ""
+    assert (left.code, left.err) == (130, "\nfairplay: interrupted\n")
+
+
+@pytest.mark.parametrize("source", ["while True: pass", COUNTS.format(third="while True: pass")])
+def test_ctrl_c_ends_a_player_that_never_comes_back(source: str, tmp_path: Path) -> None:
+    path = journal(tmp_path)
+    address = bot(
+        tmp_path,
+        source.replace("while", "print('here I am', flush=True)\n            while").strip()
+        if "class" in source
+        else f"print('here I am', flush=True)\n{source}",
+    )
+
+    with started([SCRIPT, "debug", str(path), "--seat", "0", "--turn", "3", address, "--in-process"]) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() != "here I am\n":
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (130, "\nfairplay: interrupted\n")
+
+
+@pytest.mark.parametrize("source", NO_PLAYERS)
+def test_a_file_that_holds_no_player_is_refused_in_one_line(source: str, tmp_path: Path) -> None:
+    address = bot(tmp_path, source)
+
+    done = fairplay("debug", str(journal(tmp_path)), "--seat", "0", address, "--in-process")
+
+    line = refusal(done._replace(out=done.out.removeprefix("hello\n")))
+    assert line == NO_PLAYERS[source].format(bot=address)
+
+
+def test_the_help_says_how_to_start_in_the_debugger() -> None:
+    assert "python -m pdb -m fairplay debug" in fairplay("debug", "--help").out
