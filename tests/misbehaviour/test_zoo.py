@@ -1,190 +1,152 @@
-"""Seat every beast of the zoo beside honest players, and find that it hurt nobody and left nothing."""
+"""Let every beast of the zoo loose, and find that it was held; and see that the judge would notice one that was not."""
 
-import asyncio
-import json
-import os
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
+import shutil
+import subprocess
+import sys
 
 import pytest
+from msgspec.structs import replace
 
-from fairplay.core.events import Ejected, Event, Fault
-from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Parting, Unrecorded
-from fairplay.players.limits import Limits
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
-from fairplay.players.sandbox import MEGABYTE, Level, Sandbox
-from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
-from tests.misbehaviour.zoo import OUT, ZOO, Beast
+from fairplay.core.events import Fault
+from fairplay.testing.escapes import attack as attacking
+from fairplay.testing.escapes.attack import Attempt, Verdict, attack
+from fairplay.testing.escapes.beast import OUT, Beast, Language
+from fairplay.testing.escapes.outside import Outside
+from fairplay.testing.escapes.zoo import ZOO
 from tests.players.machine import needs_strict
-from tests.players.programs import Beside, Namespaces, gained, holdings, nothing_left, script, soon
-from tests.toy import Toy
-
-LONG = Limits(move=30, start_up=30, goodbye=0.05)  # whoever is to crash has time for it, on a busy machine too
-SHORT = Limits(move=30, start_up=30, first_move=0.8, goodbye=0.05)  # for the turn on which it misbehaves
-NAMES = ("honest program", "beast", "honest neighbour")
-BEAST = 1  # its seat
-SMALL = Sandbox(Level.STRICT, memory=128 * MEGABYTE, space=8 * MEGABYTE)
-HARMLESS = (
-    "opens connections",
-    "reads journals, passwords and other players",
-    "writes beside itself and elsewhere",
-    "looks for secrets in its surroundings",
-)
+from tests.players.programs import gained, holdings, nothing_left
 
 pytestmark = needs_strict
 
 
-class Outside:
-    """What there is for a beast to reach: listeners, files, and a secret."""
-
-    def __init__(self, directory: Path, stack: ExitStack) -> None:
-        def listening(family: int, kind: int, address: Any) -> socket.socket:
-            found = stack.enter_context(socket.socket(family, kind))
-            found.bind(address)
-            found.setblocking(False)
-            if kind == socket.SOCK_STREAM:
-                found.listen()
-            return found
-
-        abstract = f"fairplay-{os.getpid()}"
-        self.tcp = listening(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
-        self.udp = listening(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
-        self.abstract = listening(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{abstract}")
-        self.path = listening(socket.AF_UNIX, socket.SOCK_STREAM, str(directory / "socket"))
-        for name in ("den", "journal", "other", "writable"):
-            (directory / name).mkdir()
-            (directory / name).chmod(0o777)  # nothing but the sandbox protects it
-        (directory / "journal" / "match.jsonl").write_text("the seed")
-        (directory / "other" / "player.py").write_text("the plan")
-        self.directory = directory
-        self.told = {
-            "tcp": self.tcp.getsockname()[1],
-            "udp": self.udp.getsockname()[1],
-            "abstract": abstract,
-            "socket": str(directory / "socket"),
-            "referee": os.getpid(),
-            "parent": os.getppid(),
-            "group": os.getpgid(0),
-            "journal": str(directory / "journal"),
-            "other": str(directory / "other"),
-            "writable": str(directory / "writable"),
-            "home": str(Path.home()),
-            "host": os.uname().nodename,
-        }
-
-    def reached(self) -> list[str]:
-        """Who heard something."""
-        return [name for name in ("tcp", "udp", "abstract", "path") if heard(getattr(self, name))]
-
-    def files(self) -> dict[str, str]:
-        """Everything that there is."""
-        return {str(path): path.read_text() for path in self.directory.rglob("*") if path.is_file()}
+def named(name: str) -> Beast:
+    (beast,) = (beast for beast in ZOO if beast.name == name)
+    return beast
 
 
-def heard(listener: socket.socket) -> bool:
-    try:
-        if listener.type == socket.SOCK_STREAM:
-            listener.accept()[0].close()
-        else:
-            listener.recv(1)
-    except BlockingIOError:
-        return False
-    return True
-
-
-@pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outside]:
-    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
-    with ExitStack() as stack:
-        yield Outside(tmp_path, stack)
-
-
-class Stand:
-    """A player in this process that fails on its first turn, as somebody else did."""
-
-    def __init__(self, failure: Failed) -> None:
-        self._failure = failure
-
-    async def ask(self, message: Message) -> Answer:
-        return self._failure if isinstance(message, TakeTurn) else Answered(None)
-
-    async def close(self, parting: Parting) -> None:
-        pass
-
-
-class Seen(Unrecorded):
-    """What was announced, and with which answer the beast was put out."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.failure: Failed | None = None
-
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        self.events.append(event)
-        if isinstance(event, Ejected) and isinstance(answer, Failed):
-            self.failure = answer
-        return False
-
-
-async def play_with(
-    beast: Beast, outside: Outside, seen: Seen, sandbox: Sandbox = SMALL
-) -> tuple[Match[Any, Any, Any], Namespaces]:
-    """A match with a beast in the middle, and the namespaces that it was in."""
-    game, den = Toy(), outside.directory / "den"
-    told = json.dumps(outside.told)
-    honest = await Program.start(
-        script(outside.directory / "writable", name="honest.py"), sandbox=Sandbox(Level.STRICT)
-    )
-    wild = await Program.start([*script(den, beast.body), told], sandbox=sandbox)
-    limits = SHORT if beast.fault is Fault.TIMED_OUT else LONG
-    table = [Remote(honest, game, limits=LONG), Remote(wild, game, limits=limits)]
-    assert all(isinstance(answer, Answered) for answer in await asyncio.gather(*(remote.hello() for remote in table)))
-    spaces = Namespaces(wild)
-    assert spaces.survivors()
-    return await play_async(dealt(game, NAMES, bytes(32), match_id="zoo"), [*table, Beside()], seen), spaces
+def what_became_of(beast: Beast, sandbox: str = "strict") -> Attempt:
+    (attempt,) = attack([beast], sandbox=sandbox)
+    return attempt
 
 
 def test_there_are_enough_beasts() -> None:
-    assert len(ZOO) >= 15
+    assert len(ZOO) >= 45
+    assert len({beast.name for beast in ZOO}) == len(ZOO)
     assert {beast.fault for beast in ZOO} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
+    assert {beast.language for beast in ZOO} == set(Language)
 
 
 @pytest.mark.parametrize("beast", ZOO, ids=lambda beast: beast.name)
-def test_a_beast_is_ejected_and_leaves_no_trace(beast: Beast, outside: Outside) -> None:
-    seen, expected, before = Seen(), Seen(), holdings()
-    match, spaces = asyncio.run(play_with(beast, outside, seen))
+def test_a_beast_is_held_and_leaves_no_trace(beast: Beast) -> None:
+    before = holdings()
 
-    assert soon(lambda: not spaces.survivors()), "somebody survived"
-    spaces.let_go()
+    attempt = what_became_of(beast)
+
     assert nothing_left(before), gained(before)
-    assert seen.failure is not None
-    assert seen.failure.fault is beast.fault, seen.failure
-    assert f"exit code {OUT}" not in seen.failure.why, seen.failure.evidence
-    assert beast.code is None or seen.failure.why == f"the program ended with exit code {beast.code}", seen.failure
-    assert beast.says in seen.failure.evidence
-    assert outside.reached() == []
-    assert {Path(path).name for path in outside.files()} == {"bot.py", "honest.py", "match.jsonl", "player.py"}
-
-    alike = dealt(Toy(), NAMES, bytes(32), match_id="zoo")
-    same = asyncio.run(play_async(alike, [Beside(), Stand(seen.failure), Beside()], expected))
-    assert (match.state, match.result, seen.events) == (same.state, same.result, expected.events)
-    assert [ejected.seat for ejected in match.result.ejected] == [BEAST]
+    assert attempt.verdict is Verdict.HELD, attempt.why
 
 
-@pytest.mark.parametrize("name", HARMLESS)
-def test_without_a_sandbox_a_beast_gets_out(name: str, outside: Outside) -> None:
-    """The meter turns red: of those that do no harm, all find what they look for."""
-    (beast,), seen = [beast for beast in ZOO if beast.name == name], Seen()
+# The meter turns red.
 
-    _, spaces = asyncio.run(play_with(beast, outside, seen, Sandbox(Level.NONE)))
 
-    spaces.let_go()
-    assert seen.failure is not None
-    assert seen.failure.why == f"the program ended with exit code {OUT}"
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reads what is not its own",
+        "goes through /proc",
+        "opens connections",
+        "meets a friend in the network",
+        "looks for secrets in its surroundings",
+        "signals a friend by file locks",
+    ],
+)
+def test_without_a_sandbox_a_beast_gets_out(name: str) -> None:
+    """Of those that do no harm, all find what they look for."""
+    assert what_became_of(named(name), "none").verdict is Verdict.GOT_OUT
+
+
+def test_who_lies_is_not_believed() -> None:
+    """It says that it was refused, but somebody heard it, and it knows what it cannot know."""
+    heard = Beast(
+        name="sends",
+        tries="a datagram",
+        turn='socket.socket(2, 2).sendto(b"out", ("127.0.0.1", outside["udp"]))\nos._exit(7)',
+    )
+    knows = Beast(
+        name="reads",
+        tries="a file",
+        turn="print(open(f\"{outside['directory']}/other/kept\").read(), file=sys.stderr)\nos._exit(7)",
+    )
+    writes = Beast(
+        name="writes", tries="a file", turn="open(f\"{outside['directory']}/writable/new\", 'w')\nos._exit(7)"
+    )
+    attempts = attack([heard, knows, writes], sandbox="none")
+
+    assert [attempt.why for attempt in attempts] == [
+        "udp heard it",
+        "it knows a file in other",
+        "writable has other files than before",
+    ]
+    assert {attempt.verdict for attempt in attempts} == {Verdict.GOT_OUT}
+
+
+def test_who_computes_when_it_should_rest_is_found_out() -> None:
+    """It is asked, and so nobody stops it; but it counts as if the other were."""
+    turn = """
+import threading
+global greeted
+threading.Thread(target=burn, daemon=True).start()
+greeted = time.monotonic()
+time.sleep(0.7)
+rested_or_out()
+"""
+    attempt = what_became_of(Beast(name="burns", tries="it", turn=turn))
+
+    assert attempt.verdict is Verdict.GOT_OUT
+    assert attempt.why.startswith("computed for ")
+
+
+def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody outside has the mark of a beast in its words, and is there after the match."""
+    left: list[subprocess.Popen[bytes]] = []
+
+    def with_survivor(beast: Beast, outside: Outside) -> list[list[str]]:
+        sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", outside.mark]
+        left.append(subprocess.Popen(sleeping))
+        return written(beast, outside)
+
+    written = attacking.written
+    monkeypatch.setattr(attacking, "written", with_survivor)
+    try:
+        attempt = what_became_of(named("kills itself"))
+    finally:
+        for process in left:
+            process.kill()
+            process.wait()
+
+    assert (attempt.verdict, attempt.why) == (Verdict.GOT_OUT, "1 of its processes survived the match")
+
+
+@pytest.mark.parametrize("turn", [f"os._exit({OUT})", "got_out('this')", "pass"])
+def test_who_gets_out_or_plays_on_is_no_success(turn: str) -> None:
+    assert what_became_of(Beast(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
+
+
+def test_a_beast_that_ends_before_it_tries_anything_is_not_held() -> None:
+    attempt = what_became_of(Beast(name="bad", tries="it", turn="nothing.of.this"))
+
+    assert attempt.verdict is Verdict.NOT_TRIED
+    assert attempt.why.startswith("it ended otherwise than it should: the program ended with exit code 1")
+
+
+def test_one_that_should_be_too_late_and_crashes_is_not_held() -> None:
+    assert what_became_of(replace(named("kills itself"), fault=Fault.TIMED_OUT)).verdict is Verdict.NOT_TRIED
+
+
+def test_without_a_compiler_what_is_written_in_c_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    beast = named("mounts")
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "cc" else f"/usr/bin/{name}")
+
+    attempt = what_became_of(beast)
+
+    assert (attempt.verdict, attempt.why) == (Verdict.NOT_TRIED, "there is no C compiler (cc) here")

@@ -1,28 +1,40 @@
 """fairplay doctor: say what is kept from players that are programs, on this machine."""
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import click
 import msgspec
 
+from fairplay.core.errors import BadRequest
 from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.process_tree import why_no_namespace
-from fairplay.players.sandbox import Measure, what_can_be_enforced
+from fairplay.players.sandbox import Measure, what_can_be_enforced, why_not_strict
 from fairplay.render.text import printable
+from fairplay.testing.escapes.attack import Attempt, Verdict, attack
+from fairplay.testing.escapes.zoo import ZOO
 
 LONGEST_REASON = 300
+SHOWN = {Verdict.HELD: "held", Verdict.GOT_OUT: "GOT OUT", Verdict.NOT_TRIED: "not tried"}
 
 
 @click.command()
+@click.option("--attack", "attacking", is_flag=True, help="Let programs loose that try to get out, and see what holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 @click.pass_context
-def doctor(context: click.Context, as_json: bool) -> None:
+def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
     """Say what can be kept from players that are programs.
 
     A program in a strict sandbox tries what it should not be able to do. The exit code is 0 if there is such a sandbox
     on this machine, and 1 if not.
+
+    With --attack, dozens of programs are seated in matches in a strict sandbox and try to get out, which takes about a
+    minute. The exit code is 0 if all of them were held, and 1 if not.
     """
+    if attacking:
+        context.exit(0 if attacked(as_json) else 1)
     measures, more, no_namespace = what_can_be_enforced(), what_else_can_be_enforced(), why_no_namespace()
     strict = not any(measure.why_not for measure in measures)
     if as_json:
@@ -61,3 +73,32 @@ def summary(strict: bool, no_namespace: str) -> list[str]:
             f"Without namespaces ({printable(no_namespace, LONGEST_REASON)}) a program may leave others behind."
         )
     return lines
+
+
+def attacked(as_json: bool) -> bool:
+    """Let all beasts loose, and say of each what became of it as soon as that is known. Were all of them held?"""
+    if lacking := why_not_strict():
+        raise BadRequest(f"{lacking}, and nothing is let loose without one")
+    counts: Counter[Verdict] = Counter()
+
+    def tell(attempt: Attempt) -> None:
+        counts[attempt.verdict] += 1
+        if not as_json:
+            click.echo("\n".join(row(attempt)))
+        elif sys.stderr.isatty():
+            click.echo(f"\r{counts.total()} of {len(ZOO)}", err=True, nl=counts.total() == len(ZOO))
+
+    attempts = attack(ZOO, tell)
+    if as_json:
+        plain = msgspec.to_builtins(attempts)
+        click.echo(json.dumps({"held": counts[Verdict.HELD] == len(ZOO), "attempts": plain}))
+    else:
+        click.echo("\n" + ", ".join(f"{counts[verdict]} {shown}" for verdict, shown in SHOWN.items()))
+    return counts[Verdict.HELD] == len(ZOO)
+
+
+def row(attempt: Attempt) -> Iterator[str]:
+    """What became of an attempt, as lines of a table."""
+    yield f"{SHOWN[attempt.verdict]:<10} {attempt.name:<40} {attempt.tries}"
+    if attempt.why:
+        yield f"{'':<10} {'':<40} {printable(attempt.why, LONGEST_REASON)}"

@@ -1,0 +1,208 @@
+"""Try to read what is somebody else's, and to write where nothing may be written."""
+
+from fairplay.testing.escapes.beast import Beast, Language
+
+LOOKS_AROUND = """
+import re
+def look(top):
+    for place, directories, names in os.walk(top, followlinks=False):
+        directories[:] = [it for it in directories if os.path.join(place, it) not in ("/proc", "/usr", "/dev", "/sys")]
+        for name in names:
+            try:
+                found = open(os.path.join(place, name), "rb").read(65536)
+            except OSError as error:
+                print(error, file=sys.stderr)
+                continue
+            if seed := re.search(rb'"seed":"[0-9a-f]{64}"', found):
+                print(place, name, seed[0], file=sys.stderr)
+                return True
+    return False
+own = os.path.dirname(sys.argv[0])
+attempt(lambda: look(own), lambda: look(os.path.realpath(own)), lambda: look(outside["directory"]),
+        lambda: look(os.getcwd()), lambda: look(outside["directory"] + "/link/games"),
+        lambda: look(outside["directory"] + "/den/games"))
+"""
+
+FILES = (
+    Beast(
+        name="reads what is not its own",
+        tries="journals, passwords, disks, logs and the files of other players",
+        turn="""
+home, own = outside["home"], outside["directory"]
+places = [f"{own}/journal", f"{own}/other", f"{own}/other/kept", f"{own}/writable", "/etc/shadow", "/etc/passwd",
+          "/proc/kcore", "/dev/mem", "/dev/vda", "/dev/sda", "/dev/kmsg", f"{home}/.ssh", f"{home}/.bashrc", "/var/log",
+          "/run", "/sys/kernel", "/boot", f"/proc/{outside['referee']}/environ"]
+def read(place):
+    found = os.listdir(place) if os.path.isdir(place) else open(place, "rb").read(200)
+    print(found, file=sys.stderr)
+    return bool(found)
+attempt(*(lambda place=place: read(place) for place in places))
+""",
+    ),
+    Beast(
+        name="reads the seed beside itself",
+        tries="the journal of this match, in its own directory",
+        turn=LOOKS_AROUND,
+        journal="den/games",
+    ),
+    Beast(
+        name="reads the seed below itself",
+        tries="the journal of this match, deep below its own directory",
+        turn=LOOKS_AROUND,
+        journal="den/some/where/games",
+    ),
+    Beast(
+        name="reads the seed, started through a link",
+        tries="the journal of this match, where a link leads to its own directory",
+        turn=LOOKS_AROUND,
+        program="link/bot",
+        journal="den/games",
+    ),
+    Beast(
+        name="reads the seed, recorded through a link",
+        tries="the journal of this match, which is named by a link to its own directory",
+        turn=LOOKS_AROUND,
+        journal="link/games",
+    ),
+    Beast(
+        name="widens its view",
+        tries="a first line that names the program of another player as if it were its interpreter",
+        first_line="#!/usr/bin/env -S -u {other} python3 -I -S",
+        turn="""
+own = outside["directory"] + "/other"
+attempt(lambda: print(open(f"{own}/kept").read(), file=sys.stderr), lambda: os.listdir(own))
+""",
+    ),
+    Beast(
+        name="writes wherever it can",
+        tries="beside itself, to its own program, into Python, to the settings of the kernel",
+        turn="""
+own, around = os.path.dirname(os.path.abspath(sys.argv[0])), outside["directory"]
+places = [own, os.path.dirname(sys.executable), os.path.dirname(os.__file__), f"{around}/journal",
+          f"{around}/writable", "/", "/etc", "/usr", "/usr/bin", "/root", "/home", "/dev", "/proc/sys/kernel",
+          "/var/tmp", "/run", "/sys/fs/cgroup"]
+attempt(*(lambda place=place: open(f"{place}/written", "w") for place in places),
+        lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]), lambda: os.chmod(sys.argv[0], 0),
+        lambda: os.utime(sys.argv[0]), lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
+        lambda: open("/proc/sys/kernel/hostname", "w"), lambda: open("/proc/sysrq-trigger", "w"),
+        lambda: open("/proc/sys/kernel/core_pattern", "w"), lambda: open("/proc/self/exe", "r+b"),
+        lambda: os.mknod("/tmp/disk", 0o60666, os.makedev(254, 0)))
+""",
+    ),
+    Beast(
+        name="links out of its /tmp",
+        tries="symbolic and hard links to what lies outside, and paths that go up",
+        turn="""
+around = outside["directory"]
+kept, up = f"{around}/other/kept", "/tmp" + "/.." * 20
+os.symlink(kept, "/tmp/soft")
+os.symlink("/proc/self/root", "/tmp/root")
+os.symlink("/proc/1/root", "/tmp/first")
+def read(place):
+    print(open(place).read(), file=sys.stderr)
+attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/own"), lambda: read("/tmp/soft"),
+        lambda: os.link("/usr/bin/env", "/tmp/env"), lambda: os.rename(sys.argv[0], "/tmp/moved"),
+        *(lambda top=top: read(f"{top}{kept}") for top in ("/tmp/root", "/tmp/first", up, "/proc/self/cwd/../../..",
+                                                           "/proc/thread-self/root", "/jail/..", "/proc/self/root/..")))
+""",
+    ),
+    Beast(
+        name="goes through /proc",
+        tries="the roots, memories, environments and open files of all processes that it sees",
+        turn="""
+kept, secret = outside["directory"] + "/other/kept", outside["secret"].encode()
+numbers = {name for name in os.listdir("/proc") if name.isdigit()} - {str(os.getpid())}
+numbers |= {str(outside[name]) for name in ("referee", "parent")}
+def read(place):
+    print(open(place).read(), file=sys.stderr)
+def told(number):
+    return secret in open(f"/proc/{number}/environ", "rb").read()
+def opens(number, name, mode):
+    os.close(os.open(f"/proc/{number}/{name}", mode))
+attempt(*(lambda it=it: read(f"/proc/{it}/root{kept}") for it in (*numbers, "self")),
+        *(lambda it=it: read(f"/proc/{it}/cwd/{kept}") for it in numbers),
+        *(lambda it=it: told(it) for it in (*numbers, "self")),
+        *(lambda it=it: opens(it, "mem", os.O_RDWR) for it in numbers),
+        *(lambda it=it: opens(it, "oom_score_adj", os.O_WRONLY) for it in numbers),
+        lambda: len(numbers) > 5)
+""",
+    ),
+    Beast(
+        name="fills its disk",
+        tries="more in /tmp and /dev/shm than it may have",
+        turn="""
+written = 0
+for place in ("/tmp", "/dev/shm"):
+    try:
+        for number in range(100):
+            with open(f"{place}/{number}", "wb", buffering=0) as file:
+                written += file.write(bytes(2 ** 22))
+    except OSError as error:
+        print(place, error, file=sys.stderr)
+if written > 2 * outside["space"]:
+    got_out(f"wrote {written / 2 ** 20:.0f} MB")
+os._exit(7)
+""",
+    ),
+    Beast(
+        name="makes files without end",
+        tries="files that are empty, but with names and notes for which the kernel needs memory",
+        language=Language.C,
+        alone=True,
+        turn=r"""
+#include <sys/stat.h>
+#include <sys/xattr.h>
+static long slab(void) {  /* what the kernel keeps for itself, in bytes */
+    static char text[8192];
+    int file = open("/proc/meminfo", O_RDONLY);
+    long size = read(file, text, sizeof text - 1);
+    text[size > 0 ? size : 0] = 0;
+    close(file);
+    char *found = strstr(text, "Slab:");
+    return found ? atol(found + 5) * 1024 : 0;
+}
+static void turn(void) {
+    static char name[256], note[60000];
+    long before = slab(), grown = 0, made = 0;
+    for (; made < 400000 && grown < number("memory") / 4 * 5; made++) {
+        snprintf(name, sizeof name, "/tmp/%0200ld", made);
+        if (mknod(name, S_IFREG | 0600, 0)) break;
+        setxattr(name, "user.note", note, sizeof note, 0);
+        if (made % 1024 == 0) grown = slab() - before;
+    }
+    fprintf(stderr, "%ld files, for which the kernel keeps %ld MB\n", made, grown >> 20);
+    reached("so many files that they take more memory than it may have", grown < number("memory") ? -1 : grown);
+}
+""",
+    ),
+    Beast(
+        name="opens files without end",
+        tries="more open files than it may have",
+        turn="""
+held = []
+try:
+    while len(held) < 2000:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+except OSError as error:
+    os._exit(7)
+got_out("opened 2000 files")
+""",
+    ),
+    Beast(
+        name="leaves its memory behind",
+        tries="a core dump in a directory of the host",
+        turn="""
+import resource
+resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+if resource.getrlimit(resource.RLIMIT_CORE)[1]:
+    got_out("may leave a core dump")
+try:
+    resource.setrlimit(resource.RLIMIT_CORE, (2 ** 20, 2 ** 20))
+    got_out("may leave a core dump again")
+except (OSError, ValueError):
+    os.chdir("/tmp")
+os.abort()
+""",
+    ),
+)

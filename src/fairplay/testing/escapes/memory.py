@@ -1,0 +1,170 @@
+"""Try to have more memory than a program may have, in all the ways in which memory is not called memory."""
+
+from fairplay.testing.escapes.beast import Beast, Language
+
+HOLDS = """
+most, piece = outside["memory"] * 5 // 4, 2 ** 24
+def hold(take):
+    held = []
+    try:
+        for _ in range(most // piece):
+            held.append(take(piece))
+    except (MemoryError, OSError, ValueError) as error:
+        print(type(error).__name__, error, f"after {len(held) * piece >> 20} MB", file=sys.stderr, flush=True)
+        os._exit(7)
+    got_out(f"holds {len(held) * piece >> 20} MB of {outside['memory'] >> 20} MB")
+"""
+
+MEMORY = (
+    Beast(
+        name="bombs with memory",
+        tries="more memory than it may have",
+        alone=True,
+        turn=HOLDS + "hold(lambda size: bytearray(b'x') * size)",
+    ),
+    Beast(
+        name="leaks memory slowly",
+        tries="the same, a little at a time",
+        alone=True,
+        turn=HOLDS + 'hold(lambda size: (time.sleep(0.005), b"x" * size))',
+    ),
+    Beast(
+        name="shares memory with nobody",
+        tries="memory that is shared, and so is not its data",
+        alone=True,
+        turn=HOLDS
+        + """
+def shared(size):
+    found = mmap.mmap(-1, size)
+    for at in range(0, size, 4096):
+        found[at] = 1
+    return found
+hold(shared)
+""",
+    ),
+    Beast(
+        name="keeps memory in files that have no name",
+        tries="memfd_create, file by file, written and mapped",
+        alone=True,
+        turn=HOLDS
+        + """
+def nameless(size):
+    file = os.memfd_create("held")
+    for _ in range(16):
+        os.write(file, b"x" * (size // 16))
+    return file
+hold(nameless)
+""",
+    ),
+    Beast(
+        name="keeps memory in segments",
+        tries="shared memory of System V",
+        alone=True,
+        language=Language.C,
+        turn=r"""
+#include <sys/shm.h>
+static void turn(void) {
+    long piece = 16L << 20, most = number("memory") / 4 * 5, held = 0;
+    while (held < most) {
+        int id = shmget(IPC_PRIVATE, piece, IPC_CREAT | 0600);
+        char *at = id < 0 ? (char *)-1 : shmat(id, 0, 0);
+        if (at == (char *)-1) { perror("shm"); _exit(7); }
+        memset(at, 1, piece);
+        shmdt(at);  /* it stays, and is in nobody's address space */
+        held += piece;
+    }
+    reached("segments with more memory than it may have", held);
+}
+""",
+    ),
+    Beast(
+        name="keeps memory in many processes",
+        tries="four processes, each of which may have nearly all of it",
+        alone=True,
+        turn="""
+share, ready = outside["memory"] * 2 // 5, os.pipe()
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        try:
+            held = bytearray(share)
+            for at in range(0, share, 4096):
+                held[at] = 1
+            os.write(ready[1], b"x")
+            wait()
+        finally:
+            os._exit(1)
+    children.append(child)
+os.close(ready[1])
+holding = 0
+while holding < 4:
+    if not os.read(ready[0], 1):
+        break
+    holding += 1
+    time.sleep(0.05)
+alive = sum(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children)
+if holding == 4 and alive == 4:
+    got_out(f"holds {4 * share >> 20} MB of {outside['memory'] >> 20} MB in four processes")
+os._exit(7)
+""",
+    ),
+    Beast(
+        name="keeps memory in pipes and sockets",
+        tries="the buffers of the kernel, as full as they get",
+        alone=True,
+        turn=r"""
+import fcntl
+held, size, what = [], 0, b"x" * 2 ** 20
+def fill(end):
+    nonlocal size
+    os.set_blocking(end, False)
+    try:
+        while True:
+            size += os.write(end, what)
+    except BlockingIOError:
+        pass
+try:
+    while True:
+        held.append(os.pipe())
+        try:
+            fcntl.fcntl(held[-1][1], 1031, 2 ** 20)  # F_SETPIPE_SZ
+        except OSError:
+            pass
+        fill(held[-1][1])
+        pair = socket.socketpair()
+        held.append(pair)
+        pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 ** 26)
+        fill(pair[0].fileno())
+except (OSError, MemoryError) as error:
+    print(error, f"with {size >> 20} MB in buffers", file=sys.stderr)
+if size > outside["memory"]:
+    got_out(f"keeps {size >> 20} MB in buffers")
+os._exit(7)
+""",
+    ),
+    Beast(
+        name="raises its own limits",
+        tries="every limit it has",
+        turn="""
+import resource
+def more(which):
+    most = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (most, most + 1))
+def unlimited(which):
+    resource.setrlimit(which, (resource.RLIM_INFINITY,) * 2)
+limited = [which for which in range(16) if resource.getrlimit(which)[1] != resource.RLIM_INFINITY]
+attempt(lambda: not limited, *(lambda which=which: more(which) for which in limited),
+        *(lambda which=which: unlimited(which) for which in limited))
+""",
+    ),
+    Beast(
+        name="lets others go first",
+        tries="not to be the one whose memory is taken where there is none left",
+        turn="""
+def stays(value):
+    os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), value)
+attempt(*(lambda value=value: stays(value) for value in (b"-1000", b"-1", b"0", b"999")))
+""",
+    ),
+)

@@ -1,0 +1,150 @@
+"""Lay out what there is for a beast to reach: listeners, files and secrets; and tell whether it did."""
+
+import ctypes
+import os
+import platform
+import secrets
+import socket
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from fairplay.core.events import Event, Started
+from fairplay.core.match import Match
+from fairplay.players.sandbox import Level, Sandbox
+
+SECRET = "FAIRPLAY_SECRET"  # a variable of ours
+KEY = secrets.token_hex(12).encode()  # what a key in the keyring of our session holds
+ADD_KEY, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(platform.machine(), (-1, -1))
+ROOM = Sandbox(Level.STRICT)
+
+
+class Outside:
+    """A directory with all that lies around a beast; use it in a `with` statement.
+
+    Nothing but the sandbox protects any of it: the files are open to everybody.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.mark = f"fairplay-beast-{secrets.token_hex(8)}"  # in the words of every process of this beast
+        self.seed = secrets.token_bytes(32)
+        self.canaries = {name: secrets.token_hex(12) for name in ("journal", "other", "writable")}
+        self._open = ExitStack()
+        self._namespaces: dict[str, int] = {}
+
+    def __enter__(self) -> "Outside":
+        for name in ("den", "second", *self.canaries):
+            (self.directory / name).mkdir()
+            (self.directory / name).chmod(0o777)
+        (self.directory / "link").symlink_to("den")
+        for name, canary in self.canaries.items():
+            (self.directory / name / "kept").write_text(f"#!/bin/sh\n# {canary}\n")
+            (self.directory / name / "kept").chmod(0o755)
+        with self._open:
+            self.tcp = self._listening(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
+            self.udp = self._listening(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
+            self.abstract = self._listening(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")
+            self.path = self._listening(socket.AF_UNIX, socket.SOCK_STREAM, str(self.directory / "socket"))
+            self._open = self._open.pop_all()
+        (self.directory / "socket").chmod(0o777)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._namespaces.values():
+            os.close(number)
+        self._open.close()
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What a beast is told about it."""
+        return {
+            "mark": self.mark,
+            "tcp": self.tcp.getsockname()[1],
+            "udp": self.udp.getsockname()[1],
+            "abstract": self.mark,
+            "directory": str(self.directory),
+            "referee": os.getpid(),
+            "parent": os.getppid(),
+            "group": os.getpgid(0),
+            "home": str(Path.home()),
+            "host": os.uname().nodename,
+            "secret": SECRET,
+            "memory": ROOM.memory,
+            "space": ROOM.space,
+            "processes": ROOM.processes,
+        }
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        """Hold the namespaces in which the beast lives, so that whoever survives in them can be found."""
+        ours = name_of(Path("/proc/self/ns/pid"))
+        for process in self._marked() if isinstance(event, Started) else ():
+            path = process / "ns" / "pid"
+            name = name_of(path)
+            if name not in ("", ours, *self._namespaces):
+                with suppress(OSError):
+                    self._namespaces[name] = os.open(path, os.O_RDONLY)
+
+    def survivors(self) -> list[str]:
+        """The processes that are left of it."""
+        inside = [path.parents[1] for path in Path("/proc").glob("[0-9]*/ns/pid") if name_of(path) in self._namespaces]
+        return sorted({path.name for path in (*inside, *self._marked())})
+
+    def harm(self, said: str) -> list[str]:
+        """What a beast did that it should not have been able to do, and what it said that it cannot know."""
+        done = [f"{name} heard it" for name in ("tcp", "udp", "abstract", "path") if heard(getattr(self, name))]
+        for name, canary in self.canaries.items():
+            if {path.name for path in (self.directory / name).glob("*") if path.suffix != ".jsonl"} != {"kept"}:
+                done.append(f"{name} has other files than before")
+            elif (self.directory / name / "kept").read_text() != f"#!/bin/sh\n# {canary}\n":
+                done.append(f"a file in {name} was changed")
+        known = {"the seed": self.seed.hex(), **{f"a file in {name}": it for name, it in self.canaries.items()}}
+        known |= {"our environment": os.environ.get(SECRET, ""), "a key of ours": KEY.decode()}
+        return done + [f"it knows {name}" for name, canary in known.items() if canary and canary in said]
+
+    def _marked(self) -> list[Path]:
+        mark = self.mark.encode()
+        return [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if mark in content(path)]
+
+    def _listening(self, family: int, kind: int, address: Any) -> socket.socket:
+        found = self._open.enter_context(socket.socket(family, kind))
+        found.bind(address)
+        found.setblocking(False)
+        if kind == socket.SOCK_STREAM:
+            found.listen()
+        return found
+
+
+def have_a_key() -> None:
+    """Have a keyring for our session, as whoever has logged in, and a key in it; where there are none, do without."""
+    call = ctypes.CDLL(None).syscall
+    if KEYCTL > 0 and call(KEYCTL, 1, None) > 0:  # KEYCTL_JOIN_SESSION_KEYRING: a new one
+        call(ADD_KEY, b"user", SECRET.encode(), KEY, ctypes.c_size_t(len(KEY)), -3)
+
+
+def heard(listener: socket.socket) -> bool:
+    """Did anybody connect, or send something?"""
+    try:
+        if listener.type == socket.SOCK_STREAM:
+            listener.accept()[0].close()
+        else:
+            listener.recv(1)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def name_of(path: Path) -> str:
+    """The name of a namespace; "": its process has ended, or is somebody else's."""
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+def content(path: Path) -> bytes:
+    """What stands in a file of /proc; nothing if its process has ended."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

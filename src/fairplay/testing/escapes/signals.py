@@ -1,0 +1,150 @@
+"""Try to compute while nobody asked: a program that is not asked has to rest, with all that it started."""
+
+from fairplay.core.events import Fault
+from fairplay.testing.escapes.beast import THINKS, Beast
+
+BURNS_BESIDE = """
+def burns(place, before=lambda: None):
+    child = os.fork()
+    if child == 0:
+        before()
+        burn(place)
+    return child
+"""
+TIMER = """
+def timer(number, after, every=0.0):
+    made = ctypes.c_void_p()
+    libcall("timer_create", 1, struct.pack("qii48x", 0, number, 0), ctypes.byref(made))
+    def parts(seconds):
+        return int(seconds), int(seconds % 1 * 1e9)
+    libcall("timer_settime", made.value or 0, 0, struct.pack("qqqq", *parts(every), *parts(after)), 0)
+"""
+
+SIGNALS = (
+    Beast(
+        name="burns while others think",
+        tries="58 processes in sessions of their own that compute while another is asked",
+        start=BURNS_BESIDE
+        + """
+for place in range(58):
+    burns(place, os.setsid)
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="thinks in a thread while others think",
+        tries="to compute on while another is asked",
+        start="import threading\nthreading.Thread(target=burn, daemon=True).start()",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="is woken by a timer",
+        tries="timers that send SIGCONT, to undo a stop",
+        start=BURNS_BESIDE
+        + TIMER
+        + """
+burns(0, lambda: timer(signal.SIGCONT, 0.02, 0.02))
+timer(signal.SIGCONT, 0.02, 0.02)
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="is woken by a death",
+        tries="SIGCONT when its parent dies, whom a timer kills",
+        start=BURNS_BESIDE
+        + TIMER
+        + """
+for place in range(5):
+    if os.fork() == 0:
+        timer(signal.SIGKILL, 0.05 + place * 0.1)
+        burns(place, lambda: libc.prctl(1, signal.SIGCONT, 0, 0, 0))  # PR_SET_PDEATHSIG
+        wait()
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="is woken by a pipe",
+        tries="SIGCONT when a pipe is closed (F_SETSIG), whose holder a timer kills",
+        start=BURNS_BESIDE
+        + TIMER
+        + """
+import fcntl
+for place in range(5):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.close(reading)
+        timer(signal.SIGKILL, 0.05 + place * 0.1)
+        wait()
+    def before():
+        os.close(writing)
+        fcntl.fcntl(reading, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(reading, 10, signal.SIGCONT)  # F_SETSIG
+        fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+    burns(place, before)
+    os.close(writing)
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="is woken by its children",
+        tries="processes that keep sending SIGCONT to all the others",
+        start=BURNS_BESIDE
+        + """
+def wake():
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            os.kill(-1, signal.SIGCONT)
+if os.getpid() < 100:  # or else these are numbers of the host's
+    for place in range(8):
+        burns(place, wake)
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="runs away from the stop",
+        tries="processes that fork and end without pause, so that nobody can list them",
+        start="""
+def run():
+    spent, place = time.thread_time(), os.getpid() % PROCESSES
+    while True:
+        now = time.thread_time()
+        step = min(STEPS - 1, int((time.monotonic() - began) / STEP))
+        at = 4 * (place * STEPS + step)
+        struct.pack_into("I", board, at, struct.unpack_from("I", board, at)[0] + int((now - spent) * 1e6))
+        try:
+            if os.fork():
+                os._exit(0)
+        except OSError:
+            time.sleep(0.001)
+        spent = time.thread_time()
+        for _ in range(10_000):
+            pass
+for _ in range(8):
+    if os.fork() == 0:
+        os.setsid()
+        run()
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="stops itself",
+        tries="to be stopped when it is asked, so that it has more time",
+        fault=Fault.TIMED_OUT,
+        turn="os.kill(os.getpid(), signal.SIGSTOP)\nwait()",
+    ),
+)

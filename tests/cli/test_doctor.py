@@ -1,0 +1,94 @@
+"""Attack this machine's sandbox from the command line: what is said of it, and that nothing is left behind."""
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli import doctor
+from fairplay.testing.escapes.beast import Beast
+from fairplay.testing.escapes.zoo import ZOO
+from tests.cli.command import SCRIPT, fairplay, refusal, started
+from tests.players.machine import needs_strict
+from tests.players.programs import alive, soon
+
+TAME = next(beast for beast in ZOO if beast.name == "kills itself")
+WILD = Beast(name="says that it is out", tries="to be believed", turn="got_out('by saying so')")
+BROKEN = Beast(name="does not begin", tries="nothing", turn="nothing.at.all")
+
+
+def with_beasts(monkeypatch: pytest.MonkeyPatch, *beasts: Beast) -> None:
+    monkeypatch.setattr(doctor, "ZOO", beasts)
+
+
+@needs_strict
+def test_all_that_held_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_beasts(monkeypatch, TAME)
+
+    done = fairplay("doctor", "--attack")
+
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(
+        r"held       kills itself +to look like a fault of the host \(SIGKILL\)\n\n1 held, 0 GOT OUT, 0 not tried\n",
+        done.out,
+    )
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("beast", "shown", "why"),
+    [(WILD, "GOT OUT", "by saying so"), (BROKEN, "not tried", "it ended otherwise than it should: ")],
+    ids=lambda it: it.name if isinstance(it, Beast) else "",
+)
+def test_what_did_not_hold_is_told_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, beast: Beast, shown: str, why: str
+) -> None:
+    with_beasts(monkeypatch, TAME, beast)
+
+    done = fairplay("doctor", "--attack")
+
+    lines = done.out.splitlines()
+    (at,) = (number for number, line in enumerate(lines) if line.startswith(shown))
+    assert done.code == 1
+    assert lines[at].split(maxsplit=1)[1].endswith(beast.tries)
+    assert lines[at + 1].strip().startswith(why)
+    assert f"1 {shown}" in lines[-1]
+
+
+@needs_strict
+def test_attempts_are_told_to_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_beasts(monkeypatch, TAME, WILD)
+
+    done = fairplay("doctor", "--attack", "--json")
+
+    told = json.loads(done.out)
+    assert (done.code, done.err, told["held"]) == (1, "", False)
+    assert [(it["name"], it["verdict"], it["why"]) for it in told["attempts"]] == [
+        ("kills itself", "held", ""),
+        ("says that it is out", "got out", "by saying so"),
+    ]
+
+
+def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "why_not_strict", lambda: "there is no strict sandbox here (files: gone)")
+
+    said = refusal(fairplay("doctor", "--attack"))
+
+    assert said == "there is no strict sandbox here (files: gone), and nothing is let loose without one"
+
+
+@needs_strict
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_interrupts_it_is_left_with_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    with started([SCRIPT, "doctor", "--attack"], env={**os.environ, "TMPDIR": str(tmp_path)}) as attacking:
+        assert attacking.stdout is not None
+        assert attacking.stdout.readline()
+        attacking.send_signal(number)
+        _, err = attacking.communicate(timeout=30)
+
+    assert (attacking.returncode, err.strip()) == (130, "fairplay: interrupted")
+    assert soon(lambda: not alive(str(tmp_path)))
+    assert list(tmp_path.iterdir()) == []
