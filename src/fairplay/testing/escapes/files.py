@@ -3,24 +3,20 @@
 from fairplay.testing.escapes.beast import Beast, Language
 
 LOOKS_AROUND = """
-import re
 def look(top):
-    for place, directories, names in os.walk(top, followlinks=False):
+    for place, directories, names in os.walk(top):
         directories[:] = [it for it in directories if os.path.join(place, it) not in ("/proc", "/usr", "/dev", "/sys")]
         for name in names:
-            try:
-                found = open(os.path.join(place, name), "rb").read(65536)
-            except OSError as error:
-                print(error, file=sys.stderr)
-                continue
-            if seed := re.search(rb'"seed":"[0-9a-f]{64}"', found):
-                print(place, name, seed[0], file=sys.stderr)
-                return True
+            if name.endswith(".jsonl"):
+                try:
+                    print(open(os.path.join(place, name)).read(2000), file=sys.stderr)
+                except OSError as error:
+                    print(error, file=sys.stderr)
+                got_out(f"sees {place}/{name}")
     return False
-own = os.path.dirname(sys.argv[0])
-attempt(lambda: look(own), lambda: look(os.path.realpath(own)), lambda: look(outside["directory"]),
-        lambda: look(os.getcwd()), lambda: look(outside["directory"] + "/link/games"),
-        lambda: look(outside["directory"] + "/den/games"))
+own, around = os.path.dirname(sys.argv[0]), outside["directory"]
+attempt(lambda: look("/"), *(lambda top=top: look(top) for top in (own, os.path.realpath(own), around, os.getcwd())),
+        *(lambda top=top: look(f"{around}/{top}") for top in ("den", "link", "self/den", "self/link", "journal")))
 """
 
 FILES = (
@@ -57,6 +53,26 @@ attempt(*(lambda place=place: read(place) for place in places))
         turn=LOOKS_AROUND,
         program="link/bot",
         journal="den/games",
+    ),
+    Beast(
+        name="reads the seed below itself, started through a link",
+        tries="the journal of this match, deep below where a link leads to its own directory",
+        turn=LOOKS_AROUND,
+        program="link/bot",
+        journal="den/some/where/games",
+    ),
+    Beast(
+        name="reads the seed, started in a roundabout way",
+        tries="the journal of this match, where a link leads to the directory above its own",
+        turn=LOOKS_AROUND,
+        program="self/den/bot",
+        journal="den/games",
+    ),
+    Beast(
+        name="reads the seed, recorded in a roundabout way",
+        tries="the journal of this match, which is named by a link to the directory above its own",
+        turn=LOOKS_AROUND,
+        journal="self/link/games",
     ),
     Beast(
         name="reads the seed, recorded through a link",

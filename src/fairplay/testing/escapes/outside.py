@@ -38,6 +38,7 @@ class Outside:
             (self.directory / name).mkdir()
             (self.directory / name).chmod(0o777)
         (self.directory / "link").symlink_to("den")
+        (self.directory / "self").symlink_to(".")
         for name, canary in self.canaries.items():
             (self.directory / name / "kept").write_text(f"#!/bin/sh\n# {canary}\n")
             (self.directory / name / "kept").chmod(0o755)
