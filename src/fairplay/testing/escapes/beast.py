@@ -35,9 +35,7 @@ class Beast(msgspec.Struct, frozen=True, kw_only=True):
     ally: str = ""  # what a second program does on its turn, which comes first; "": there is none
     ally_start: str = ""
     language: Language = Language.PYTHON
-    program: str = (
-        "den/bot"  # where it is started; link leads to den, and self to where it is itself
-    )
+    program: str = "den/bot"  # where it is started; link leads to den, and self to where it is itself
     journal: str = "journal"  # where the match is recorded
     alone: bool = False  # does it use so much of the machine that others would be disturbed?
     first_line: str = ""  # with which it is started as a script; {other} is somebody else's program

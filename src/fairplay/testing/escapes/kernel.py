@@ -96,18 +96,30 @@ static void turn(void) {
     ),
     Beast(
         name="opens strange sockets",
-        tries="families with drivers behind them: VSOCK, ALG, NETLINK, PACKET, Bluetooth, and raw ones",
+        tries="families with drivers behind them: VSOCK, ALG, PACKET, Bluetooth and others, and raw ones",
         language=C,
         turn=r"""
 static void turn(void) {
     TRY(socket(40, SOCK_STREAM, 0));     /* AF_VSOCK: the hypervisor */
     TRY(socket(38, SOCK_SEQPACKET, 0));  /* AF_ALG: the kernel's ciphers */
-    for (int kind = 0; kind < 23; kind++) TRY(socket(AF_NETLINK, SOCK_RAW, kind));
     TRY(socket(AF_PACKET, SOCK_RAW, 0));
     TRY(socket(AF_INET, SOCK_RAW, 1));
     static const int others[] = {3, 4, 5, 9, 15, 21, 26, 28, 29, 30, 31, 35, 37, 39, 41, 42, 43, 44, 45};
     for (unsigned at = 0; at < sizeof others / sizeof *others; at++)
         for (int kind = 1; kind < 6; kind++) TRY(socket(others[at], kind, 0));
+}
+""",
+    ),
+    Beast(
+        name="opens strange netlinks",
+        tries="every part of the kernel that speaks netlink but for routes, which are those of its own network",
+        language=C,
+        turn=r"""
+static void turn(void) {
+    for (int kind = 1; kind < 32; kind++) {
+        TRY(socket(AF_NETLINK, SOCK_RAW, kind));
+        TRY(socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, kind));
+    }
 }
 """,
     ),
@@ -209,14 +221,15 @@ static void turn(void) { reached("getpid of x32", in_child(getpid_by_x32) == 42 
     ),
     Beast(
         name="changes its personality",
-        tries="to run where nothing is random, or where all that can be read can be run",
+        tries="to run where all that can be read can be run, with a page at zero, or on another Linux",
         language=C,
         turn=r"""
 #include <sys/personality.h>
 static void turn(void) {
-    TRY(personality(ADDR_NO_RANDOMIZE));
     TRY(personality(READ_IMPLIES_EXEC));
     TRY(personality(MMAP_PAGE_ZERO));
+    TRY(personality(PER_LINUX32));
+    TRY(personality(UNAME26));
 }
 """,
     ),

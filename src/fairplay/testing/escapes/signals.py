@@ -7,17 +7,23 @@ BURNS_BESIDE = """
 def burns(place, before=lambda: None):
     child = os.fork()
     if child == 0:
-        before()
+        try:
+            before()
+        except OSError as error:  # then it burns all the same
+            print(error, file=sys.stderr, flush=True)
         burn(place)
     return child
 """
 TIMER = """
 def timer(number, after, every=0.0):
     made = ctypes.c_void_p()
-    libcall("timer_create", 1, struct.pack("qii48x", 0, number, 0), ctypes.byref(made))
     def parts(seconds):
         return int(seconds), int(seconds % 1 * 1e9)
-    libcall("timer_settime", made.value or 0, 0, struct.pack("qqqq", *parts(every), *parts(after)), 0)
+    try:
+        libcall("timer_create", 1, struct.pack("qii48x", 0, number, 0), ctypes.byref(made))
+        libcall("timer_settime", made.value or 0, 0, struct.pack("qqqq", *parts(every), *parts(after)), 0)
+    except OSError as error:
+        print(error, file=sys.stderr, flush=True)
 """
 
 SIGNALS = (
@@ -104,7 +110,10 @@ def wake():
     os.setsid()
     if os.fork() == 0:
         while True:
-            os.kill(-1, signal.SIGCONT)
+            try:
+                os.kill(-1, signal.SIGCONT)
+            except OSError:
+                time.sleep(0.01)
 if os.getpid() < 100:  # or else these are numbers of the host's
     for place in range(8):
         burns(place, wake)
