@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from fairplay.core.events import Ejected, Fact
+from fairplay.core.events import Fact
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message, Start, TakeTurn
-from fairplay.core.roles import AsyncChannel
+from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.comparison import Comparison
 from fairplay.hosting.sitting import turns_taken
 from fairplay.hosting.table import OPEN, Here
@@ -45,6 +45,12 @@ class Overheard:
         overheard = cls(tell)
         overheard._line = await Program.start(words, sandbox=sandbox, hear=overheard._hear)
         return overheard
+
+    async def wake(self) -> None:
+        await self._line.wake()
+
+    def rest(self) -> None:
+        self._line.rest()
 
     async def send(self, text: bytes) -> None:
         self._room = MOST_LINES
@@ -119,11 +125,11 @@ class Rehearsal:
         await self._tell_rest()
         return answer
 
-    async def close(self, ejected: Ejected | None) -> None:
+    async def close(self, parting: Parting) -> None:
         """Let the player go, as at the end of a match; it may be closed already."""
         channel, self._channel = self._channel, None
         if channel is not None:
-            await channel.close(ejected)
+            await channel.close(parting)
 
     async def _open(self, took: Sequence[float]) -> None:
         game, limits = self._recorded.game, self._terms.limits or DEFAULT

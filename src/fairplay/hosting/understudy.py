@@ -6,7 +6,7 @@ from fairplay.core.errors import BadJournal
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn
-from fairplay.core.roles import AsyncChannel
+from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.rehearsal import Rehearsal
 from fairplay.hosting.sitting import AnyMatch
@@ -74,8 +74,8 @@ class Understudy:
                 return greeted
         return await self._other.ask(message)
 
-    async def close(self, ejected: Ejected | None) -> None:
-        await self._other.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        await self._other.close(parting)
 
 
 class Rehearsed:
@@ -97,5 +97,5 @@ class Rehearsed:
             self._tell(f"  took {duration(answer.took)}")
         return answer
 
-    async def close(self, ejected: Ejected | None) -> None:
-        await self._rehearsal.close(ejected)
+    async def close(self, parting: Parting) -> None:
+        await self._rehearsal.close(parting)
