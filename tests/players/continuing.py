@@ -20,6 +20,7 @@ F_SETSIG = 10
 PR_SET_PDEATHSIG = 1
 ATTACH, GO_ON, ALL_CHILDREN = 16, 7, 0x4000_0000  # for ptrace
 WAIT = 20  # seconds for what was arranged
+SOON = 50_000_000  # nanoseconds, again and again
 
 libc = ctypes.CDLL(None, use_errno=True)
 reading, writing = os.pipe()
@@ -54,7 +55,7 @@ def nothing() -> None:
 def a_timer_goes_off() -> None:
     which = bytes(4)
     call("timer_create", 1, event(), which)
-    call("timer_settime", int.from_bytes(which, sys.byteorder), 0, struct.pack("4q", 0, 0, 0, 50_000_000), 0)
+    call("timer_settime", int.from_bytes(which, sys.byteorder), 0, struct.pack("4q", 0, SOON, 0, SOON), 0)
 
 
 def a_message_comes() -> None:
@@ -130,12 +131,12 @@ def outcome(arrange: Callable[[], None], do: Callable[[int], object]) -> str:
         os.setsid()  # a group is orphaned if nobody else in its session is a parent
         stopped = os.fork()
         if stopped == 0:
+            os.write(tell, f"{os.getpid()} ".encode())
             signal.signal(signal.SIGHUP, signal.SIG_IGN)  # orphans get that too
             trying(tell, arrange)
             os.kill(os.getpid(), signal.SIGSTOP)
             os.write(tell, b"continued")
             os._exit(0)
-        os.write(tell, f"{stopped} ".encode())
         if os.WIFSTOPPED(os.waitpid(stopped, os.WUNTRACED)[1]):
             trying(tell, lambda: do(stopped))
         os._exit(0)

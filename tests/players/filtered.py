@@ -36,7 +36,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 def run(command: Sequence[str], own: Path | None = None, *, free: bool = False) -> subprocess.CompletedProcess[str]:
     """Run a command in bubblewrap under the filter or free of it, to its end. It may write in its own directory."""
     users = [] if os.geteuid() == 0 else ["--unshare-user"]
-    tree = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    tree = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unsetenv", "TMPDIR"]
     tree += ["--bind", str(own), str(own), "--chdir", str(own)] if own else []
     with os.fdopen(os.memfd_create("filter"), "w+b", buffering=0) as file:
         file.write(bpf())

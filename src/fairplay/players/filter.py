@@ -125,8 +125,8 @@ def tried() -> tuple[bytes, str]:
     except ImportError:
         return b"", "pyseccomp: not installed"
     except RuntimeError:  # says pyseccomp when it is imported
-        return b"", "libseccomp: not installed"
-    except (OSError, ValueError) as error:
+        return b"", "libseccomp: not found by ldconfig"
+    except (OSError, ValueError, AttributeError) as error:  # the last if a function is missing
         return b"", f"libseccomp: {error}"
 
 
