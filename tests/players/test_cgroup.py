@@ -1,5 +1,6 @@
 """Hold programs in control groups: together within limits, frozen, and ended, whatever becomes of us."""
 
+import os
 import select
 import signal
 import statistics
@@ -203,6 +204,25 @@ def test_a_kernel_that_cannot_kill_a_group_is_helped(group: Group, monkeypatch: 
     group.close()
 
     assert ended(program) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to be in a namespace and look out of it")
+def test_who_cannot_be_seen_is_not_mistaken_for_ourselves(group: Group) -> None:
+    """Its number is 0 for whoever is in another namespace, and to kill 0 is to kill oneself."""
+    program = start(group, ECHO)
+    assert at_last(lambda: inside(group) == [program.pid])
+    text = (
+        "import sys\nfrom pathlib import Path\nfrom fairplay.players import cgroup\n"
+        "Path.exists = lambda path: False\n"  # an old kernel: nothing kills a group at once
+        "cgroup.kill(Path(sys.argv[1]))\nprint(Path(sys.argv[1], 'cgroup.procs').read_text())"
+    )
+    words = ["unshare", "--pid", "--fork", "--", sys.executable, "-c", text, str(Path(group.entrances[0]).parent)]
+
+    done = subprocess.run(words, start_new_session=True, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr
+    group.close()
+    ended(program)
 
 
 @needs_strict

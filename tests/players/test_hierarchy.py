@@ -55,6 +55,16 @@ TELL = "from fairplay.players import cgroup; print(repr(cgroup.available()), cgr
 
 
 @as_root
+def test_root_has_whatever_is_mounted_and_writable() -> None:
+    """Found out without the code that is tried out: tests are skipped for what a machine lacks, not for what we do."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    writable = [(kind, set(options.split(","))) for _, _, kind, options, *_ in mounts if "rw" in options.split(",")]
+    for name in ("memory", "pids", "cpu"):
+        assert getattr(HERE, name) or not any(kind == "cgroup" and name in options for kind, options in writable)
+    assert HERE.freezer or not any(kind == "cgroup2" for kind, _ in writable)
+
+
+@as_root
 def test_without_a_part_of_the_tree_an_ordinary_user_has_nothing_and_is_told_why() -> None:
     said = as_nobody(None, TELL)
 
