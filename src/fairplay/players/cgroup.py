@@ -173,7 +173,7 @@ def places() -> tuple[tuple[Place, ...], str]:
 
 def newest() -> tuple[list[Place], str]:
     """The best place in a hierarchy of version 2, and what it lacks; empty: there is none."""
-    why = "cgroup version 2 is not mounted"
+    why = "cgroup version 2 is not mounted; root can do it: `mount -t cgroup2 none DIRECTORY`"
     for own in (one for one in mounted() if not one.controllers):
         looks = []
         for folder in candidates(own):
