@@ -76,6 +76,8 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
     for missing in missing_here(sitting.terms):
         click.echo(f"fairplay: {missing}", err=True)
     hosted = Hosted(sitting, referee)
+    if sitting.caution:
+        click.echo(f"fairplay: {sitting.caution}", err=True)
     try:
         with redirect_stdout(sys.stderr):  # what players print must not come between events
             match = hosted.play()

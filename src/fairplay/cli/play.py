@@ -28,7 +28,10 @@ from fairplay.referee.host import seats_by_age
 @click.command()
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True)
-@click.option("--seed", help="Any text; the same seed deals the same match. Drawn if not given.")
+@click.option(
+    "--seed",
+    help="Any text; the same seed deals the same match. Drawn if not given, as it should be where hands are hidden.",
+)
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
 @limit_option

@@ -55,6 +55,11 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
+    @property
+    def hidden(self) -> str:
+        """What players may not know, and do know if they find out the seed, in a few words; empty: all is public."""
+        return ""
+
     def public_parameters(self) -> dict[str, Any]:
         """The same without what players may not know before the end."""
         return self.parameters()

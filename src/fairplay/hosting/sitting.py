@@ -44,6 +44,16 @@ class Sitting(NamedTuple):
     took: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
     resumed: bool = False  # was the match begun before? Then everybody is greeted again
     held: Record = UNRECORDED  # is open already, and has to be closed on every path
+    guessable: bool = False  # was the seed made from a short text?
+
+    @property
+    def caution(self) -> str:
+        """What whoever runs it should know before, in one line; empty: nothing."""
+        game, house = self.match.game, title(self.match.game.name).house
+        strangers = [seat for seat in self.match.seated if self.addresses[seat].partition(":")[0] not in house]
+        if not (self.guessable and game.hidden and strangers):
+            return ""
+        return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
 
     def table(self) -> Table:
         """The table for it, with its doors open."""
@@ -82,7 +92,7 @@ def new_match(spec: MatchSpec) -> Sitting:
             pondering=spec.pondering,
             **terms.kept,
         )
-    return Sitting(match, spec.labels, spec.addresses, terms, begin)
+    return Sitting(match, spec.labels, spec.addresses, terms, begin, guessable=spec.guessable)
 
 
 def journal_in(
@@ -171,6 +181,7 @@ def gone_on_with(
         took=turns_taken(recorded.entries),
         resumed=True,
         held=record,
+        guessable=opening.guessable,
     )
 
 
@@ -199,7 +210,8 @@ def branch_of(
         begin = partial(journal.branch, match, recorded, facts, players=addresses, **terms.kept)
     taken = turns_taken(recorded.entries[:facts])
     anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
-    return Sitting(match, names, addresses, terms, begin, took=anew, resumed=True)
+    guessable = recorded.opening.guessable
+    return Sitting(match, names, addresses, terms, begin, took=anew, resumed=True, guessable=guessable)
 
 
 def turns_taken(entries: Iterable[Entry]) -> dict[Seat, list[float]]:

@@ -32,6 +32,11 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
     q_bonus: Annotated[Bonus, Meta(description="for a line of exactly all shapes or all colours")] = Q_BONUS
     finish_bonus: Annotated[Bonus, Meta(description="for placing all tiles of the hand")] = FINISH_BONUS
 
+    @property
+    def hidden(self) -> str:
+        """§2.3: what others hold, and what they will draw."""
+        return "all hands and the pile"
+
     def deal(self, seats: int, seed: bytes) -> State:
         """§1.3, §2.2: one tile on the map, six in every hand, the rest in the pile."""
         tiles = [kind for kind in range(len(NAMES)) for _ in range(COPIES)]

@@ -68,6 +68,11 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             "rules": rules,
         }
 
+    @property
+    def hidden(self) -> str:
+        """What is in the bag; all else follows from what everybody sees."""
+        return "all tiles to come" if self.tiles == "bag" else ""
+
     def public_parameters(self) -> dict[str, Any]:
         """Without the tiles that are yet to come."""
         return {**self.parameters(), **({} if isinstance(self.tiles, str) else {"tiles": GIVEN})}

@@ -1,0 +1,76 @@
+"""Warn of seeds that can be guessed, where that matters and nowhere else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import BEST_SANDBOX, fairplay, in_process
+from tests.journal.journals import plain
+
+GOOD = """
+from fairplay.games import rules_of
+
+def take_turn(view):
+    game = rules_of({game!r})()
+    return next(game.actions(view))
+"""
+WARNING = "fairplay: a seed that can be guessed is for trying things out: a player that finds it knows {}\n"
+WHOLE = "0f" * 32
+
+
+@pytest.fixture
+def stranger(game: str, tmp_path: Path) -> str:
+    path = tmp_path / "stranger.py"
+    path.write_text(GOOD.format(game=game))
+    return str(path)
+
+
+def err(game: str, *arguments: str) -> str:
+    done = fairplay("play", game, *arguments, "--quiet", *BEST_SANDBOX)
+    assert done.code == 0, done
+    return done.err
+
+
+TABLES = {"q": ("dag",), "tsuro": ("second", "third"), "fish": ("greedy",)}
+HIDDEN = [("q", "all hands and the pile"), ("tsuro", "all tiles to come")]
+
+
+@pytest.mark.parametrize(("game", "hidden"), HIDDEN)
+def test_where_something_is_hidden_from_a_stranger_there_is_one_line(game: str, hidden: str, stranger: str) -> None:
+    assert err(game, *TABLES[game], stranger, "--seed", "7") == WARNING.format(hidden)
+
+
+def test_a_player_in_this_process_is_a_stranger_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = in_process(GOOD.format(game="q"), tmp_path, monkeypatch)
+
+    assert err("q", "dag", f"bob={stranger}", "--seed", "7") == WARNING.format("all hands and the pile")
+
+
+@pytest.mark.parametrize("game", ["q", "tsuro"])
+@pytest.mark.parametrize("seed", [(), ("--seed", WHOLE)], ids=["drawn", "whole"])
+def test_a_seed_that_nobody_finds_is_not_warned_of(game: str, seed: tuple[str, ...], stranger: str) -> None:
+    assert err(game, *TABLES[game], stranger, *seed) == ""
+
+
+@pytest.mark.parametrize("game", TABLES)
+def test_players_of_the_house_do_not_look_for_seeds(game: str) -> None:
+    assert err(game, *TABLES[game], f"bob={TABLES[game][0]}", "--seed", "7") == ""
+
+
+@pytest.mark.parametrize(("game", "settings"), [("fish", ("rows=4", "columns=4")), ("tsuro", ("tiles=cycle",))])
+def test_where_all_is_public_there_is_nothing_to_find(game: str, settings: tuple[str, ...], stranger: str) -> None:
+    options = [word for setting in settings for word in ("--set", setting)]
+
+    assert err(game, *TABLES[game], stranger, "--seed", "7", *options) == ""
+
+
+@pytest.mark.parametrize("game", ["q"])
+def test_a_match_that_goes_on_with_a_stranger_has_the_seed_that_it_had(stranger: str, tmp_path: Path) -> None:
+    games = tmp_path / "games"
+    assert fairplay("play", "q", "dag", "random", "--seed", "7", "--journal", str(games), "--quiet").err == ""
+    (path,) = games.glob("*.jsonl")
+    assert plain(path)[0]["guessable"] is True
+
+    done = fairplay("resume", str(path), "--at", "0", "dag", stranger, "--quiet", *BEST_SANDBOX)
+
+    assert (done.code, done.err) == (0, WARNING.format("all hands and the pile"))
