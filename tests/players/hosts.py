@@ -19,11 +19,12 @@ RUN = """
 import json, subprocess, sys
 from fairplay.core.errors import BadRequest
 from fairplay.players.sandbox import Level, Sandbox, wrap
-command, hidden = json.loads(sys.argv[1])
+command, hidden, meanwhile = json.loads(sys.argv[1])
 try:
     words = wrap(command, Sandbox(Level.STRICT, hidden=tuple(hidden)))
 except BadRequest as error:
     sys.exit(f"refused: {error}")
+subprocess.run(["sh", "-c", meanwhile], check=True)
 sys.exit(subprocess.run(words).returncode)
 """
 
@@ -42,11 +43,12 @@ class Host(msgspec.Struct, frozen=True):
     user: int
     home: Path
 
-    def run(self, *command: str, cwd: Path | None = None, hidden: Sequence[Path] = (), path: str = "") -> Done:
-        """Run a command in a strict sandbox, to its end."""
-        return self.run_freely(
-            sys.executable, "-c", RUN, json.dumps([command, [str(each) for each in hidden]]), cwd=cwd, path=path
-        )
+    def run(
+        self, *command: str, cwd: Path | None = None, hidden: Sequence[Path] = (), path: str = "", meanwhile: str = ""
+    ) -> Done:
+        """Run a command in a strict sandbox, to its end. Meanwhile: when it was looked at, and has not started yet."""
+        task = json.dumps([command, [str(each) for each in hidden], meanwhile])
+        return self.run_freely(sys.executable, "-c", RUN, task, cwd=cwd, path=path)
 
     def run_freely(self, *command: str, cwd: Path | None = None, path: str = "") -> Done:
         """Run a command as this user."""

@@ -9,7 +9,7 @@ from fairplay.core.errors import BadRequest
 
 NAMES = (".jsonl", ".index.sqlite")  # in the name of a journal, of the index of a library, and of copies of them
 BEGINNING = b'{"type":"opening",'  # of a journal
-MOST_ENTRIES = 10_000  # files and folders to look at: a tenth of a second
+MOST_ENTRIES = 10_000  # files and folders to look at, in a tenth of a second
 MOST_CONCEALED = 100  # each is a mount
 
 
