@@ -178,6 +178,10 @@ def test_a_folder_in_which_journals_are_written_is_not_shown(host: Host) -> None
 
     assert saw(host.run("bob/bot", hidden=[bot.parent])) == []
     assert saw(host.run("bob/bot", "bob/inner", hidden=[bot.parent])) == [f"{bot.parent}/inner/data"]
+    among = write(bot.parent / "games" / "among" / "data")
+    write(among.parent.parent / "secret")
+    inside = host.run("bob/bot", "bob", "bob/games/among", hidden=[bot.parent / "games"])
+    assert saw(inside) == [str(among), f"{bot.parent}/inner/data"]
     assert refusal(host.run("bob/bot", "bob", hidden=[bot.parent])).startswith("journals are written in ")
 
 
@@ -275,6 +279,19 @@ def test_interpreters_of_the_system_and_our_own_are_there(first_line: str, host:
     assert host.run("./bob") == Done(0, "", "")
 
 
+def test_no_program_beside_it_takes_the_place_of_our_tools(host: Host) -> None:
+    bot = write(host.home / "bob" / "bot", "#!/bin/sh\nulimit -n; id -u\n", 0o755)
+    for tool in ("prlimit", "choom", "unshare", "sh", "stat", "setpriv"):
+        write(bot.parent / tool, '#!/bin/dash\nwhile [ "$1" != "--" ]; do shift; done; shift; exec "$@"\n', 0o755)
+    bot.parent.chmod(0o777)
+
+    for words in (("bob/bot",), ("bob/bot", "bob")):
+        done = host.run(*words)
+        most, user = done.out.split()
+        assert (most, user != "0", done.err) == ("256", True, "")
+    assert host.run("./bot", ".", cwd=bot.parent).out.split()[0] == "256"
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_links_in_its_folder_lead_nowhere(mode: int, host: Host) -> None:
     bot = spy(host.home / "bob" / "bot", host.home)
@@ -287,7 +304,7 @@ def test_links_in_its_folder_lead_nowhere(mode: int, host: Host) -> None:
     host.owns(bot.parent)
 
     assert saw(host.run("bob/bot", "bob")) == []
-    assert host.run("cat", "bob/inside", "bob").out == bot.read_text()
+    assert host.run("cat", "bob/inside", "bob", "bob").out == bot.read_text()
 
 
 @pytest.mark.parametrize("link", ["data", "data/book"])

@@ -163,7 +163,7 @@ def open_closed(shown: Shown) -> None:
     for one in shown.own:
         if not one.is_folder or one.real.stat().st_mode & 0o005 == 0o005:
             continue
-        shown.places.remove(one.real)
+        shown.places.discard(one.real)
         entries = list(contents(one.real))
         if len(entries) > MOST_OPENED:
             raise BadRequest(
