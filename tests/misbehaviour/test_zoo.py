@@ -15,6 +15,7 @@ from fairplay.testing.escapes.outside import Outside
 from fairplay.testing.escapes.zoo import ZOO
 from tests.players.machine import needs_strict
 from tests.players.programs import gained, holdings, nothing_left
+from tools.tables import ROOT
 
 pytestmark = needs_strict
 
@@ -34,6 +35,15 @@ def test_there_are_enough_beasts() -> None:
     assert len({beast.name for beast in ZOO}) == len(ZOO)
     assert {beast.fault for beast in ZOO} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
     assert {beast.language for beast in ZOO} == set(Language)
+
+
+def test_the_documentation_names_every_beast_and_no_other() -> None:
+    section = (ROOT / "docs" / "sandbox.md").read_text().partition("## What a bot could try")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")][1:]
+
+    shown = [name.strip() for row in rows for name in row[3].split(";") if name.strip()]
+
+    assert sorted(shown) == sorted(beast.name for beast in ZOO)
 
 
 @pytest.mark.parametrize("beast", ZOO, ids=lambda beast: beast.name)

@@ -180,14 +180,14 @@ static long slab(void) {  /* what the kernel keeps for itself, in bytes */
 static void turn(void) {
     static char name[256], note[60000];
     long before = slab(), grown = 0, made = 0;
-    for (; made < 400000 && grown < number("memory") / 4 * 5; made++) {
+    for (; made < 400000 && grown < number("together") / 4 * 5; made++) {
         snprintf(name, sizeof name, "/tmp/%0200ld", made);
         if (mknod(name, S_IFREG | 0600, 0)) break;
         setxattr(name, "user.note", note, sizeof note, 0);
         if (made % 1024 == 0) grown = slab() - before;
     }
     fprintf(stderr, "%ld files, for which the kernel keeps %ld MB\n", made, grown >> 20);
-    reached("so many files that they take more memory than it may have", grown < number("memory") ? -1 : grown);
+    reached("so many files that they take more memory than it may have", grown < number("together") ? -1 : grown);
 }
 """,
     ),

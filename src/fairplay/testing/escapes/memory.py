@@ -3,7 +3,7 @@
 from fairplay.testing.escapes.beast import Beast, Language
 
 HOLDS = """
-most, piece = outside["memory"] * 5 // 4, 2 ** 24
+most, piece = outside["together"] * 5 // 4, 2 ** 24
 def hold(take):
     held = []
     try:
@@ -12,7 +12,7 @@ def hold(take):
     except (MemoryError, OSError, ValueError) as error:
         print(type(error).__name__, error, f"after {len(held) * piece >> 20} MB", file=sys.stderr, flush=True)
         os._exit(7)
-    got_out(f"holds {len(held) * piece >> 20} MB of {outside['memory'] >> 20} MB")
+    got_out(f"holds {len(held) * piece >> 20} MB of {outside['together'] >> 20} MB")
 """
 
 MEMORY = (
@@ -64,7 +64,7 @@ hold(nameless)
         turn=r"""
 #include <sys/shm.h>
 static void turn(void) {
-    long piece = 16L << 20, most = number("memory") / 4 * 5, held = 0;
+    long piece = 16L << 20, most = number("together") / 4 * 5, held = 0;
     while (held < most) {
         int id = shmget(IPC_PRIVATE, piece, IPC_CREAT | 0600);
         char *at = id < 0 ? (char *)-1 : shmat(id, 0, 0);
@@ -82,30 +82,24 @@ static void turn(void) {
         tries="four processes, each of which may have nearly all of it",
         alone=True,
         turn="""
-share, ready = outside["memory"] * 2 // 5, os.pipe()
+share, ready = outside["memory"] * 2 // 5, mmap.mmap(-1, 4)
 children = []
-for _ in range(4):
+for place in range(4):
     child = os.fork()
     if child == 0:
         try:
             held = bytearray(share)
             for at in range(0, share, 4096):
                 held[at] = 1
-            os.write(ready[1], b"x")
+            ready[place] = 1
             wait()
         finally:
             os._exit(1)
     children.append(child)
-os.close(ready[1])
-holding = 0
-while holding < 4:
-    if not os.read(ready[0], 1):
-        break
-    holding += 1
-    time.sleep(0.05)
-alive = sum(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children)
-if holding == 4 and alive == 4:
-    got_out(f"holds {4 * share >> 20} MB of {outside['memory'] >> 20} MB in four processes")
+while all(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children):
+    if ready[:] == b"\\1" * 4:
+        got_out(f"holds {4 * share >> 20} MB of {outside['together'] >> 20} MB in four processes")
+    time.sleep(0.01)
 os._exit(7)
 """,
     ),
@@ -138,7 +132,7 @@ try:
         fill(pair[0].fileno())
 except (OSError, MemoryError) as error:
     print(error, f"with {size >> 20} MB in buffers", file=sys.stderr)
-if size > outside["memory"]:
+if size > outside["together"]:
     got_out(f"keeps {size >> 20} MB in buffers")
 os._exit(7)
 """,

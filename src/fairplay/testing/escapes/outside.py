@@ -71,7 +71,8 @@ class Outside:
             "home": str(Path.home()),
             "host": os.uname().nodename,
             "secret": SECRET,
-            "memory": ROOM.memory,
+            "memory": ROOM.memory,  # for a process
+            "together": ROOM.memory + 2 * ROOM.space,  # for all of them, with what lies in /tmp and /dev/shm
             "space": ROOM.space,
             "processes": ROOM.processes,
         }

@@ -123,6 +123,70 @@ if os.getpid() < 100:  # or else these are numbers of the host's
         ally=THINKS,
     ),
     Beast(
+        name="is woken as an orphan",
+        tries="SIGCONT from the kernel for a group of processes whose last relative outside of it ends slowly",
+        start="""
+(told, tell), (waiting, ready) = os.pipe(), os.pipe()
+for place in range(3):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            os.setpgid(0, 0)
+            burn(place)
+        held = bytearray(2 ** 27)
+        for at in range(0, len(held), 4096):
+            held[at] = 1
+        os.write(ready, b"x")
+        os.read(told, 1)
+        os._exit(0)  # which takes a while, with so much to give back
+for _ in range(3):
+    os.read(waiting, 1)
+os.write(tell, b"xxx")
+""",
+        turn="rested_or_out()",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
+        name="computes inside the kernel",
+        tries="calls that take long and that no stop interrupts: to fill the tables of a large mapping",
+        start="""
+global calls
+calls = []  # of each process: its number, and its place on the board
+for place in range(2):
+    child = os.fork()
+    if child == 0:
+        large = mmap.mmap(-1, 2 ** 32 - 2 ** 28, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+        large.madvise(15)  # MADV_NOHUGEPAGE
+        while True:
+            since, spent = time.monotonic(), time.thread_time()
+            struct.pack_into("dd", board, place * 32, since, spent)
+            try:
+                large.madvise(22)  # MADV_POPULATE_READ: no memory, but a million entries in its tables
+            except OSError as error:
+                print(error, file=sys.stderr, flush=True)
+                os._exit(0)
+            struct.pack_into("dd", board, place * 32 + 16, since, time.thread_time() - spent)
+            large.madvise(mmap.MADV_DONTNEED)
+    calls.append((child, place))
+time.sleep(0.02)
+""",
+        turn="""
+burned = 0.0
+for child, place in calls:
+    since, spent, before, cost = struct.unpack_from("4d", board, place * 32)
+    for since, cost in ((since, time.clock_gettime(~child << 3 | 2) - spent), (before, cost)):
+        if 0 < since < greeted:  # it was under way when the time began in which nobody asked
+            burned += max(0.0, cost - (greeted + 0.1 - since))
+print(f"computed for {burned * 1e3:.1f} ms in calls", file=sys.stderr, flush=True)
+if burned > 0.025:
+    got_out(f"computed for {burned * 1e3:.0f} ms while nobody asked")
+os._exit(7)
+""",
+        alone=True,
+        ally=THINKS,
+    ),
+    Beast(
         name="runs away from the stop",
         tries="processes that fork and end without pause, so that nobody can list them",
         start="""
