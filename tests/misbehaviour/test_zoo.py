@@ -95,7 +95,7 @@ def test_who_lies_is_not_believed() -> None:
     assert [attempt.why for attempt in attempts] == [
         "udp heard it",
         "it knows a file in other",
-        "writable has other files than before",
+        "writable/new is new",
     ]
     assert {attempt.verdict for attempt in attempts} == {Verdict.GOT_OUT}
 

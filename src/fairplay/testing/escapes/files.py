@@ -97,7 +97,10 @@ own, around = os.path.dirname(os.path.abspath(sys.argv[0])), outside["directory"
 places = [own, os.path.dirname(sys.executable), os.path.dirname(os.__file__), f"{around}/journal",
           f"{around}/writable", "/", "/etc", "/usr", "/usr/bin", "/root", "/home", "/dev", "/proc/sys/kernel",
           "/var/tmp", "/run", "/sys/fs/cgroup"]
-attempt(*(lambda place=place: open(f"{place}/written", "w") for place in places),
+def write(place):
+    open(f"{place}/written", "w").close()
+    return not place.startswith("/tmp/")  # of what looks like a place in its own /tmp, nobody can tell from here
+attempt(*(lambda place=place: write(place) for place in places),
         lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]), lambda: os.chmod(sys.argv[0], 0),
         lambda: os.utime(sys.argv[0]), lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
         lambda: open("/proc/sys/kernel/hostname", "w"), lambda: open("/proc/sysrq-trigger", "w"),
