@@ -4,6 +4,7 @@ import inspect
 import types
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -30,6 +31,7 @@ BY_HAND: dict[Any, Any] = {  # what cannot be made from the types of its fields
     fish.Grid: fish.grid(3, 4),
     tsuro.Grid: tsuro.grid(5),
     q.Map: q.map_of([((0, 0), 3), ((0, 1), 9)]),
+    Path: Path("/usr"),
     msgspec.Raw: msgspec.Raw(b"[1]"),
     msgspec.UnsetType: msgspec.UNSET,
     Game: Fish(rows=5),
@@ -60,7 +62,7 @@ def example_of(kind: Any) -> Any:
         return len
     if origin is tuple and arguments[-1:] != (...,):
         return tuple(example_of(part) for part in arguments)
-    if origin in (tuple, list, frozenset):
+    if origin in (tuple, list, set, frozenset):
         return origin([example_of(arguments[0])])
     if origin is dict or getattr(origin, "__name__", "") == "Mapping":
         return {example_of(arguments[0]): example_of(arguments[1])}

@@ -86,9 +86,10 @@ def interrupted(
     )
     bob = in_process(spy("q", "dag", log, trick), directory, monkeypatch)
     players = ("ann=ldasg", f"bob={bob}", "cyd=random")
-    assert fairplay("play", "q", *players, "--seed", "3", "--journal", str(directory)).code == 130
+    play = ("play", "q", *players, "--seed", "3", "--journal", str(directory))
+    assert fairplay(*play).code == 130
     (path,) = directory.glob("*.jsonl")
-    assert fairplay("resume", str(path), "--quiet").code == 0
+    assert fairplay(*play, "--quiet").code == 0
     return path, bob
 
 

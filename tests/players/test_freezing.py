@@ -144,6 +144,7 @@ def test_whoever_kills_the_keeper_has_killed_the_program(tmp_path: Path) -> None
             assert isinstance(await remote.hello(), Answered)
             (first,) = Path(f"/proc/{program._transport.get_pid()}/task").glob("*/children")
             os.kill(int(first.read_text()), 9)
+            await asyncio.wait_for(program._pipes.ended.wait(), 10)
             return await remote.ask(TURN)
         finally:
             await remote.close(None)

@@ -13,6 +13,7 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.players import bubblewrap, process_tree, sandbox
+from fairplay.players.cell import Cell
 from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
 from tests.cli.command import fairplay
 from tests.players.machine import needs_strict
@@ -33,7 +34,13 @@ class Done(msgspec.Struct, frozen=True):
 
 def run(command: Sequence[str], box: Sandbox = STRICT) -> Done:
     """Run it in a sandbox, to its end."""
-    done = subprocess.run(wrap(command, box), capture_output=True, text=True, timeout=60, check=False)
+    cell = Cell(command, box)
+    try:
+        done = subprocess.run(
+            cell.words, pass_fds=cell.inherited, capture_output=True, text=True, timeout=60, check=False
+        )
+    finally:
+        cell.close()
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -380,7 +387,7 @@ def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--unshare-net", "--new-session", "network"),
         ("--unshare-ipc", "--new-session", "processes"),
         ("-i", "--", "environment"),
-        ("1000", "999", "memory"),
+        (f"--data={256 * MEGABYTE}", "--core=0", "memory"),
         ("--seccomp", "--sync-fd", "filter"),
     ],
 )

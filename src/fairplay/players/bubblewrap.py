@@ -17,6 +17,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.players.folder import contents
 from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
+OF_THE_HOST = ("keys", "key-users", "kcore", "timer_list", "sched_debug", "latency_stats")  # in /proc, whoever looks
 JAIL = "/jail"  # root's programs change their root once more: whoever did that makes no user namespaces
 MADE = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that are there before all others
 STRANGERS = range(0x7000_0000, 0x7800_0000)  # user ids that nobody gives to anybody
@@ -67,7 +68,10 @@ def tree(shown: Shown, cwd: Path, jail: str, space: int) -> Iterator[str]:
         yield from ("--perms", "0755", "--dir", jail)
         for name in ("usr", "bin", "lib", "lib64", "proc"):  # for the tools on the way there
             yield from ("--symlink", f"{jail[1:]}/{name}", f"/{name}")
-    yield from ("--proc", f"{jail}/proc", "--dev", f"{jail}/dev")
+    yield from ("--proc", f"{jail}/proc")
+    for name in OF_THE_HOST:
+        yield from ("--ro-bind", "/dev/null", f"{jail}/proc/{name}") if Path("/proc", name).exists() else ()
+    yield from ("--remount-ro", f"{jail}/proc", "--dev", f"{jail}/dev")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/dev/shm", "--remount-ro", f"{jail}/dev")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/tmp")
     wanted = {*shown.places, *shown.links, cwd}

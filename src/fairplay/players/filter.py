@@ -31,7 +31,7 @@ DENIED = (
     *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
     *("userfaultfd", "bpf", "perf_event_open"),
     *("mount", "umount2", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "open_tree", "mount_setattr"),
-    *("pivot_root", "setns"),
+    *("pivot_root", "setns", "process_madvise"),
     *("timer_create", "sched_setattr", "sched_setscheduler"),
 )
 PRETENDED = ("flock", "setsid", "setpgid", "sync", "syncfs")
@@ -53,6 +53,8 @@ TIOCLINUX = 0x541C
 TERMINALS = (termios.TIOCSTI, TIOCLINUX, termios.TIOCSCTTY)
 PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
 FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+NETLINK_ROUTE = 0  # libraries ask for the addresses of this machine there
+MAP_POPULATE, POPULATING = 0x8000, (22, 23, 25)  # what takes the kernel long at once, so that no stop gets through
 PERSONALITIES = (0, 0x0004_0000, ANY)  # Linux; with addresses that are not random; and to ask which it is
 
 
@@ -64,6 +66,7 @@ class Rule(NamedTuple):
     argument: int = 0
     mask: int = 0
     bits: int = 0
+    also: tuple[int, int, int] | None = None  # the same of another argument: which, the mask, and the bits
 
 
 def rules() -> Iterator[Rule]:
@@ -83,6 +86,11 @@ def rules() -> Iterator[Rule]:
     yield from (Rule(errno.EPERM, "ioctl", 1, ANY, command) for command in TERMINALS)
     yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in others_than(FAMILIES))
     yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in others_than(FAMILIES))
+    for mask, bits in others_than((NETLINK_ROUTE,)):
+        for call in ("socket", "socketpair"):
+            yield Rule(errno.EAFNOSUPPORT, call, 0, ANY, socket.AF_NETLINK, also=(2, mask, bits))
+    yield from (Rule(errno.EINVAL, "madvise", 2, ANY, advice) for advice in POPULATING)
+    yield Rule(errno.EINVAL, "mmap", 3, MAP_POPULATE, MAP_POPULATE)
     yield from (Rule(errno.EPERM, "personality", 0, *some) for some in others_than(PERSONALITIES))
 
 
@@ -145,7 +153,9 @@ def compiled(machine: str) -> bytes:
     for rule in rules():
         if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
             raise ValueError(f"too old, it does not know {rule.call}")
-        bits = [pyseccomp.Arg(rule.argument, pyseccomp.MASKED_EQ, rule.mask, rule.bits)] if rule.mask else []
+        wanted = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []
+        wanted += [rule.also] if rule.also else []
+        bits = [pyseccomp.Arg(which, pyseccomp.MASKED_EQ, mask, bits) for which, mask, bits in wanted]
         built.add_rule(pyseccomp.ERRNO(rule.errno), rule.call, *bits)
     with os.fdopen(os.memfd_create("filter"), "r+b") as file:
         built.export_bpf(file)

@@ -16,6 +16,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from fairplay.core.errors import HostFault
@@ -128,7 +129,7 @@ def keeper(end: int) -> list[str]:
 @cache
 def source() -> str:
     """The text of the keeper."""
-    imports = "import _thread, ctypes, os, signal, sys\nfrom contextlib import suppress"
+    imports = "import _thread, ctypes, os, signal, sys\nfrom contextlib import suppress\nfrom pathlib import Path"
     return "\n".join([imports, *(inspect.getsource(part) for part in (obey, keep_still)), "keep_still()"])
 
 
@@ -144,6 +145,9 @@ def keep_still() -> None:
         os.set_inheritable(end, False)
     child = os.fork()
     if child == 0:
+        os.environ.pop("LC_CTYPE", None)  # which Python sets for itself
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, it is the first to go
         os.execvp(command[0], command)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):  # the line is the program's alone

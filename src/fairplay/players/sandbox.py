@@ -22,14 +22,14 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
 from fairplay.players.filter import opened, why_no_filter
+from fairplay.players.freezing import keeper
 from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 
 MEGABYTE = 1024 * 1024
 RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
-FIRST_TO_GO = ("choom", "-n", "1000", "--")  # where memory runs out; needs a /proc of its own, or hits somebody else
 OLDEST_BUBBLEWRAP = (0, 8)
-TOOLS = {"bwrap": "bubblewrap", "choom": "choom", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
+TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
 
 
 class Level(Enum):
@@ -95,7 +95,7 @@ def wrap(command: Sequence[str], sandbox: Sandbox, *, around: Sequence[str] = ()
 
 def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox, around: Sequence[str], rules: int) -> list[str]:
     """The same for a strict sandbox, without asking whether there is one."""
-    within = [*limits(sandbox), *FIRST_TO_GO]
+    within = limits(sandbox)
     inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden, rules=rules)
     path = os.environ.get("PATH", os.defpath)
     return ["env", "-i", f"PATH={path}", *namespace(), *around, *inside]
@@ -138,7 +138,7 @@ def most_allowed(which: int, wanted: int) -> int:
 
 USUAL = Sandbox(Level.STRICT)
 MEASURES = {
-    "files": "sees the system, Python and its own directory, and writes nowhere but in a /tmp of its own",
+    "files": "sees the system, Python and what its command names, and writes nowhere but in a /tmp of its own",
     "network": "reaches nobody, not even on this machine",
     "processes": "sees and signals only its own, and dies with all of them",
     "user": "is nobody in particular, with no rights and no way to get some",
@@ -186,7 +186,8 @@ def tried() -> tuple[dict[str, bool], str]:
     source = f"{imports}\n{inspect.getsource(look)}\nlook()"
     rules = opened()
     try:
-        words = strictly(sys.executable, ["-I", "-S", "-c", source, json.dumps(known)], sandbox, (), rules)
+        look_around = ["-I", "-S", "-c", source, json.dumps(known)]
+        words = strictly(sys.executable, look_around, sandbox, keeper(-1), rules)
         said, why = output_of(words, [rules])
     finally:
         os.close(rules)
