@@ -31,7 +31,7 @@ def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
     on this machine, and 1 if not.
 
     With --attack, dozens of programs are seated in matches in a strict sandbox and try to get out, which takes about a
-    minute. The exit code is 0 if all of them were held, and 1 if not.
+    minute. The exit code is 0 if nobody got out, and 1 if somebody did; who cannot be tried here is named.
     """
     if attacking:
         context.exit(0 if attacked(as_json) else 1)
@@ -76,7 +76,7 @@ def summary(strict: bool, no_namespace: str) -> list[str]:
 
 
 def attacked(as_json: bool) -> bool:
-    """Let all beasts loose, and say of each what became of it as soon as that is known. Were all of them held?"""
+    """Let all beasts loose, and say of each what became of it as soon as that is known. Did nobody get out?"""
     if lacking := why_not_strict():
         raise BadRequest(f"{lacking}, and nothing is let loose without one")
     counts: Counter[Verdict] = Counter()
@@ -91,10 +91,10 @@ def attacked(as_json: bool) -> bool:
     attempts = attack(ZOO, tell)
     if as_json:
         plain = msgspec.to_builtins(attempts)
-        click.echo(json.dumps({"held": counts[Verdict.HELD] == len(ZOO), "attempts": plain}))
+        click.echo(json.dumps({"held": not counts[Verdict.GOT_OUT], "attempts": plain}))
     else:
         click.echo("\n" + ", ".join(f"{counts[verdict]} {shown}" for verdict, shown in SHOWN.items()))
-    return counts[Verdict.HELD] == len(ZOO)
+    return not counts[Verdict.GOT_OUT]
 
 
 def row(attempt: Attempt) -> Iterator[str]:

@@ -21,6 +21,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.games import GAMES, title
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
+from fairplay.players.cgroup import available
 from fairplay.players.limits import Limits
 from fairplay.testing.escapes.beast import GOT_OUT, OUT, Beast, Language
 from fairplay.testing.escapes.outside import SECRET, Outside, have_a_key
@@ -90,7 +91,10 @@ async def all_of(beasts: Sequence[Beast], directory: Path, tell: Tell, sandbox: 
 
 async def tried(beast: Beast, directory: Path, sandbox: str) -> Attempt:
     """Seat a beast in a real match, and judge it."""
-    since = time.monotonic()
+    since, groups = time.monotonic(), available()
+    if beast.held_by_group and not groups.memory:
+        why = f"it takes a control group to hold it, and there is none here: {groups.why}"
+        return Attempt(beast.name, beast.tries, beast.language, Verdict.NOT_TRIED, why, 0.0)
     with Outside(directory) as outside:
         try:
             programs = await asyncio.to_thread(written, beast, outside)

@@ -38,6 +38,7 @@ class Beast(msgspec.Struct, frozen=True, kw_only=True):
     program: str = "den/bot"  # where it is started; link leads to den, and self to where it is itself
     journal: str = "journal"  # where the match is recorded
     alone: bool = False  # does it use so much of the machine that others would be disturbed?
+    held_by_group: bool = False  # is nothing but a control group's memory known against it?
     first_line: str = ""  # with which it is started as a script; {other} is somebody else's program
 
     @property

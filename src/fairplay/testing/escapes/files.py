@@ -168,6 +168,7 @@ os._exit(7)
         tries="files that are empty, but with names and notes for which the kernel needs memory",
         language=Language.C,
         alone=True,
+        held_by_group=True,
         turn=r"""
 #include <sys/stat.h>
 #include <sys/xattr.h>

@@ -32,6 +32,7 @@ MEMORY = (
         name="shares memory with nobody",
         tries="memory that is shared, and so is not its data",
         alone=True,
+        held_by_group=True,
         turn=HOLDS
         + """
 def shared(size):
@@ -81,6 +82,7 @@ static void turn(void) {
         name="keeps memory in many processes",
         tries="four processes, each of which may have nearly all of it",
         alone=True,
+        held_by_group=True,
         turn="""
 share, ready = outside["memory"] * 2 // 5, mmap.mmap(-1, 4)
 children = []
