@@ -230,3 +230,17 @@ def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
     assert opening["limits"] == terms_for(spec.addresses, limits, "none").kept["limits"]
     assert opening["limits"]["first_move"] == 31.0
     assert (opening["sandbox"], seated["enforced"]) == ("none", ["limits", ""])
+
+
+@needs_strict
+def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stopped(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PLAYS)
+    command = ("play", "fish", f"bob={tmp_path}/bot.py", "greedy", "--set", "rows=3", "--set", "columns=4", "--quiet")
+
+    for number, options in enumerate(((), ("--pondering",))):
+        done = fairplay(*command, *options, "--journal", str(tmp_path / f"{number}"))
+        assert done.code == 0, done
+    (still,), (pondering,) = ([lines_of(path) for path in (tmp_path / f"{it}").glob("*.jsonl")] for it in range(2))
+
+    assert ("pondering" in still[0], still[1]["enforced"][0].split()[-1]) == (False, "freezing")
+    assert (pondering[0]["pondering"], "freezing" in pondering[1]["enforced"][0]) == (True, False)

@@ -83,6 +83,14 @@ class Beside:
         pass
 
 
+class NoGroups:
+    """A machine without control groups."""
+
+    @staticmethod
+    def make(memory: int, processes: int) -> None:
+        return None
+
+
 class Holdings(NamedTuple):
     """What this process has."""
 

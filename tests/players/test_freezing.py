@@ -22,7 +22,7 @@ from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.host import dealt
 from tests.players.machine import needs_strict
-from tests.players.programs import holdings, nothing_left, script, soon
+from tests.players.programs import NoGroups, holdings, nothing_left, script, soon
 from tests.toy import Toy
 
 GAME = Toy()
@@ -63,14 +63,6 @@ def freezer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(cell, "Group", NoGroups)
     way: str = request.param
     return way
-
-
-class NoGroups:
-    """A machine without control groups."""
-
-    @staticmethod
-    def make(memory: int, processes: int) -> None:
-        return None
 
 
 def computed(program: Program) -> float:

@@ -31,6 +31,7 @@ from tests.players.programs import (
     Beside,
     Holdings,
     Namespaces,
+    NoGroups,
     alive,
     every_level,
     gained,
@@ -511,3 +512,21 @@ def test_a_keeper_sees_all_that_is_below_it() -> None:
             assert soon(lambda: len(process_tree.descendants(parent.pid)) == 2)
         finally:
             os.killpg(parent.pid, signal.SIGKILL)
+
+
+KILLS_ITSELF = "def turn(view):\n    os.kill(os.getpid(), 9)"
+
+
+@every_level
+def test_only_a_kill_that_is_proven_to_be_the_machines_is_our_fault(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([5, 5, 5, 6])  # of those whom the machine has killed: when two programs start, and when they are gone
+    monkeypatch.setattr(cell, "machine_oom_kills", lambda: next(counts))
+    monkeypatch.setattr(cell, "Group", NoGroups)  # who would know that nobody in them was killed for memory
+
+    failed = last(ran(talk(script(tmp_path, KILLS_ITSELF), sandbox, TURN)))
+    with pytest.raises(HostFault, match="the machine ran out of memory"):
+        ran(talk(script(tmp_path, KILLS_ITSELF), sandbox, TURN))
+
+    assert (failed.fault, failed.why) == (Fault.CRASHED, "the program was killed by signal 9")
