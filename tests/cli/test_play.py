@@ -391,7 +391,8 @@ def take_turn(view):
 """
 
     with stream.open("w") as file:
-        arguments = ("play", "fish", "greedy", f"bob={write_bot(tmp_path, source)}", *SMALL, "--events")
+        bob = f"bob={write_bot(tmp_path, source)}"
+        arguments = ("play", "fish", "greedy", bob, *SMALL, "--events", "--sandbox", "none")
         script(*arguments, stdout=file, environment={"PYTHONUNBUFFERED": ""})
 
     assert json.loads(stream.read_text().splitlines()[-1])["ejected"] == []
