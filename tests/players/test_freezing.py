@@ -2,17 +2,19 @@
 
 import asyncio
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from fairplay.core.errors import HostFault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
-from fairplay.players import cell, freezing
+from fairplay.players import cell, freezing, process
 from fairplay.players.cgroup import available
 from fairplay.players.freezing import Kept, keeper
 from fairplay.players.limits import Limits
@@ -20,6 +22,7 @@ from fairplay.players.process import Program
 from fairplay.players.process_tree import descendants
 from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox
+from fairplay.players.slots import Slots
 from fairplay.referee.host import dealt
 from tests.players.machine import needs_strict
 from tests.players.programs import NoGroups, holdings, nothing_left, script, soon
@@ -256,3 +259,35 @@ def test_many_programs_are_asked_in_turn_and_all_of_them_sleep_in_the_end(tmp_pa
 
     assert max(found) < 0.025
     assert soon(lambda: nothing_left(before))
+
+
+@needs_strict
+def test_who_is_not_asked_after_all_is_stopped_again_and_its_core_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cell, "Group", NoGroups)
+    monkeypatch.setattr(process, "slots", cache(lambda: Slots(1)))
+
+    async def cancel() -> float:
+        program = await Program.start(script(tmp_path, THREADS), sandbox=STRICT)
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            assert isinstance(await remote.ask(START), Answered)
+            (first,) = Path(f"/proc/{program._transport.get_pid()}/task").glob("*/children")
+            keeper_of_it = int(first.read_text())
+            os.kill(keeper_of_it, signal.SIGSTOP)  # so that it cannot answer
+            asking = asyncio.create_task(remote.ask(TURN))
+            await asyncio.sleep(0.1)
+            asking.cancel()
+            await asyncio.wait((asking,))
+            os.kill(keeper_of_it, signal.SIGCONT)
+            await asyncio.sleep(0.1)
+            computed_then = await over(program, 0.2)
+            async with asyncio.timeout(10):
+                assert isinstance(await remote.ask(TURN), Answered)
+            return computed_then
+        finally:
+            await remote.close(None)
+
+    assert asyncio.run(cancel()) < 0.025

@@ -108,13 +108,15 @@ class Program(Stream):
         try:
             await self._cell.freezer.thaw()
         except BaseException:
-            slots().give_back()
+            self.rest()
             raise
 
     def rest(self) -> None:
         """Stop it, and leave the core to others."""
-        self._cell.freezer.freeze()
-        slots().give_back()
+        try:
+            self._cell.freezer.freeze()
+        finally:
+            slots().give_back()
 
     async def send(self, text: bytes) -> None:
         """Send a whole line; whoever never reads makes this wait."""
@@ -133,7 +135,7 @@ class Program(Stream):
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words, close stdin and wait so long for it to end by itself; then kill whatever is left."""
         try:
-            with suppress(Closed, TimeoutError):
+            with suppress(Closed, TimeoutError, HostFault):
                 async with asyncio.timeout(within):
                     await self._cell.freezer.thaw()
                     if last:
