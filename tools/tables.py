@@ -64,7 +64,7 @@ def purpose(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    if path.suffix in (".c", ".js"):
+    if path.suffix in (".c", ".go", ".java", ".js"):
         return text.partition("\n")[0].lstrip("/* ")
     if path.suffix == ".md":
         return text.partition("\n")[0].lstrip("# ")

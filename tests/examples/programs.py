@@ -12,14 +12,16 @@ from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.limits import Limits
+from fairplay.players.process import Program
 from fairplay.players.remote import Line, Remote
+from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
 from fairplay.players.wire import MOST_BYTES
 from fairplay.testing.scripted import AsyncScripted, playing
 
 AnyGame = Game[Any, Any, Any]
 AnyMatch = Match[Any, Any, Any]
-PATIENT = Limits(move=60, start_up=60)  # for this machine may be busy
+PATIENT = Limits(move=60, start_up=60, goodbye=20)  # for this machine may be busy
 
 
 class Said(NamedTuple):
@@ -76,6 +78,11 @@ def key_of(match: AnyMatch, seat: int) -> bytes:
     return derive(match.seed or bytes(32), f"seat {seat}")
 
 
+def house_player(who: str, match: AnyMatch, seat: int) -> AsyncScripted:
+    strategy: Any = open_player(who, title(match.game.name), key_of(match, seat))
+    return AsyncScripted(playing(strategy))
+
+
 def played(
     match: AnyMatch,
     table: Sequence[str | Sequence[str]],
@@ -94,8 +101,7 @@ async def refereed(
     channels: list[Any] = []
     for seat, who in enumerate(table):
         if isinstance(who, str):
-            strategy: Any = open_player(who, title(match.game.name), key_of(match, seat))
-            channels.append(AsyncScripted(playing(strategy)))
+            channels.append(house_player(who, match, seat))
         else:
             process = await asyncio.create_subprocess_exec(*who, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=MOST_BYTES)
             assert process.stdin is not None
@@ -113,3 +119,15 @@ async def refereed(
             await process.wait()
     assert process.returncode is not None
     return Played(final, process.returncode, err.decode(), tapped.said)
+
+
+async def shut_in(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tuple[AnyMatch, str]:
+    """The same with the program in a strict sandbox; and what became of it when the line was cut."""
+    (command,) = [who for who in table if not isinstance(who, str)]
+    program = await Program.start(command, sandbox=Sandbox(Level.STRICT))
+    remote = Remote(program, match.game, limits=PATIENT)
+    await remote.hello()
+    channels: list[Any] = [
+        house_player(who, match, seat) if isinstance(who, str) else remote for seat, who in enumerate(table)
+    ]
+    return await play_async(match, channels), program.evidence()

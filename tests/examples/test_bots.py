@@ -1,6 +1,10 @@
 """Let the example bots play whole matches, each in a process of its own."""
 
 import ast
+import asyncio
+import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +17,9 @@ from fairplay import Ejected, Fault, Journal, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.players.wire import goodbye
-from tests.examples.programs import AnyGame, dealt, played
+from tests.cli.command import SMALL, fairplay
+from tests.examples.programs import AnyGame, dealt, played, shut_in
+from tests.players.machine import needs_strict
 
 BOTS = Path(__file__).parents[2] / "examples" / "bots"
 
@@ -33,31 +39,59 @@ FISH: Tables = [
     (Fish(rows=30, columns=40), ["random"]),
 ]
 QS: Tables = [(Q(), ["dag"]), (Q(), ["random", "random"]), (Q(), ["random", "dag", "random"])]
-TABLES = {"fish_plain.py": FISH, "fish_sdk.py": FISH, "fish.c": FISH, "q.js": QS}
+TABLES = {
+    "fish_plain.py": FISH,
+    "fish_sdk.py": FISH,
+    "fish.c": FISH,
+    "Fish.java": FISH,
+    "fish.go": FISH,
+    "q.js": QS,
+}
+TOOLS = {"py": (), "c": ("gcc",), "java": ("java", "javac"), "go": ("go",), "js": ("node",)}
+UNHURRIED = ("--limit", "move=60,start=60")  # for this machine may be busy
 
 each_bot = pytest.mark.parametrize("bot", TABLES)
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc to compile fish.c with")
-    program = tmp_path_factory.mktemp("bots") / "fish"
-    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, BOTS / "fish.c"], check=True)
-    return program
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where bots are compiled, each once."""
+    return tmp_path_factory.mktemp("bots")
 
 
 @pytest.fixture
-def command(bot: str, request: pytest.FixtureRequest) -> list[str]:
-    match bot.rpartition(".")[2]:
+def command(bot: str, folder: Path) -> list[str]:
+    return command_of(bot, folder)
+
+
+def command_of(bot: str, folder: Path) -> list[str]:
+    """What runs a bot, compiled if it has to be; the test is skipped where the tools for it are missing."""
+    source, suffix = str(BOTS / bot), bot.rpartition(".")[2]
+    for tool in TOOLS[suffix]:
+        if shutil.which(tool) is None:
+            pytest.skip(f"there is no {tool} to run {bot} with")
+    made = str(folder / suffix)
+    match suffix:
         case "c":
-            return [str(request.getfixturevalue("compiled"))]
+            compiling, running = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], [made]
+        case "java":
+            compiling = ["javac", "-Xlint:all", "-Werror", "-d", made, source]
+            running = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", made, "Fish"]
+        case "go":
+            compiling, running = ["go", "build", "-o", made, source], [made]
         case "js":
-            if shutil.which("node") is None:
-                pytest.skip(f"there is no node to run {bot} with")
-            return ["node", str(BOTS / bot)]
+            return ["node", source]
         case _:
-            return [sys.executable, str(BOTS / bot)]
+            return [sys.executable, source]
+    if not Path(made).exists():
+        subprocess.run(compiling, check=True, env=surroundings(folder))
+    return running
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """The environment of a host that has this Python and this fairplay; what Go keeps is kept in the folder."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {**os.environ, "PATH": path, "HOME": str(folder), "GOCACHE": str(folder / "cache")}
 
 
 @each_bot
@@ -98,7 +132,7 @@ def test_the_bot_for_q_places_tiles(bot: str, command: list[str]) -> None:
     assert any(b'"tell"' in said.text for said in done.said)
 
 
-@pytest.mark.parametrize("bot", ["fish_plain.py", "fish.c"])
+@pytest.mark.parametrize("bot", ["fish_plain.py", "fish.c", "Fish.java", "fish.go"])
 def test_the_bots_that_look_for_fish_beat_one_that_does_not(bot: str, command: list[str]) -> None:
     matches = [played(dealt(Fish(), ["bot", "random"], str(seed)), [command, "random"]).match for seed in range(5)]
 
@@ -119,6 +153,56 @@ def test_a_bot_ends_quietly_when_the_referee_hangs_up(bot: str, command: list[st
     done = subprocess.run(command, input=b"", capture_output=True, check=True)
 
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+@needs_strict
+@each_bot
+def test_a_bot_that_is_shut_in_plays_whole_matches_and_ends_by_itself(bot: str, command: list[str]) -> None:
+    for number, (game, others) in enumerate(TABLES[bot][:3:2]):
+        match = dealt(game, ["bot", *others], f"{bot} {number}")
+
+        final, fate = asyncio.run(shut_in(match, [*others[:number], command, *others[number:]]))
+
+        assert final.result.ejected == ()
+        assert final.turn is None
+        assert fate == "the program ended with exit code 0; it said nothing on stderr"
+
+
+@needs_strict
+@each_bot
+def test_a_bot_plays_shut_in_as_its_own_text_and_the_page_say(
+    bot: str, command: list[str], folder: Path, tmp_path: Path
+) -> None:
+    lines = [line.lstrip("/* \t") for line in (BOTS / bot).read_text().splitlines()]
+    (line,) = [line for line in lines if "fairplay play " in line]
+    shutil.copy(BOTS / bot, tmp_path)
+    small = SMALL if TABLES[bot] is FISH else ()
+    more = shlex.join(["--sandbox", "strict", "--quiet", *UNHURRIED, *small])
+
+    done = subprocess.run(
+        ["sh", "-c", f"{line} {more}"],
+        cwd=tmp_path,
+        env=surroundings(folder),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert f"\n    {line}\n" in (BOTS / "README.md").read_text()
+    assert done.stdout.startswith("1. ")
+    assert " is out: " not in done.stdout
+
+
+@needs_strict
+def test_bots_in_four_languages_play_at_one_table_shut_in(folder: Path) -> None:
+    bots = ["fish_plain.py", "fish.c", "Fish.java", "fish.go"]
+    players = [f"{seat}=exec:{shlex.join(command_of(bot, folder))}" for seat, bot in zip("abcd", bots, strict=True)]
+
+    done = fairplay("play", "fish", *players, "--sandbox", "strict", "--quiet", *UNHURRIED)
+
+    assert done.code == 0
+    assert sorted(re.findall(r"\b([abcd]) \(", done.out)) == ["a", "b", "c", "d"]
+    assert " is out: " not in done.out
 
 
 def test_the_plain_bot_needs_nothing_but_the_standard_library() -> None:
