@@ -16,7 +16,9 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import main
-from fairplay.players.sandbox import why_not_strict
+from fairplay.cli.match_options import missing_here
+from fairplay.hosting.terms import Terms
+from fairplay.players.sandbox import Level, Sandbox, why_not_strict
 from tests.journal.journals import plain, sealed
 from tests.players.machine import CAN_BE_STRICT
 
@@ -61,12 +63,14 @@ def script(*arguments: str, environment: Mapping[str, str] | None = None, **opti
 
 
 def without_warning(err: str) -> str:
-    """What was said, but for what every command with programs says on a machine that cannot shut them in."""
+    """What was said, but for what every command with programs says on a machine that cannot shut them in well."""
     if CAN_BE_STRICT:
-        return err
-    return err.replace(
-        f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n", ""
-    )
+        said = [f"fairplay: {text}\n" for text in missing_here(Terms(None, Sandbox(Level.STRICT)))]
+    else:
+        said = [f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n"]
+    for text in said:
+        err = err.replace(text, "")
+    return err
 
 
 def in_foreground() -> None:
