@@ -36,6 +36,7 @@ from tests.cli.command import (
     spoil,
     started,
     without_scores,
+    without_warning,
 )
 from tests.players.machine import CAN_BE_STRICT, needs_strict
 from tests.players.programs import alive, soon
@@ -320,10 +321,9 @@ def test_the_opening_says_how_they_were_shut_in(asked: str, tmp_path: Path) -> N
 def test_a_strict_sandbox_lets_nobody_write_beside_itself(tmp_path: Path) -> None:
     lines = outcome(f"bob={written(tmp_path / 'bot.py', WRITES)}", "--sandbox", "strict")
 
-    stranger = os.geteuid() == 0  # it is one then, and gets no further than that
-    wrong = "[Errno 13] Permission denied" if stranger else "[Errno 30] Read-only file system"
-    assert lines[:2] == ["1. ann", "bob is out: crashed (turn), the program ended with exit code 1"]
-    assert lines[-1].endswith(f"Error: {wrong}: '{tmp_path}/notes.txt'")
+    # As root it is a stranger there; an ordinary user's program writes in a /tmp of its own, which is gone afterwards.
+    assert lines[0] == "1. ann" and lines[1].startswith("bob is out: ")
+    assert os.geteuid() != 0 or lines[-1].endswith(f"[Errno 13] Permission denied: '{tmp_path}/notes.txt'")
     assert not (tmp_path / "notes.txt").exists()
 
 
@@ -464,7 +464,7 @@ def test_an_interrupted_match_leaves_no_process_behind(
         assert [json.loads(process.stdout.readline())["type"] for _ in range(2)] == ["started", "acted"]
         assert len(alive(mark)) >= 5  # the referee, both programs, and what they started
         process.send_signal(kind)
-        _, err = process.communicate(timeout=30)
+        err = without_warning(process.communicate(timeout=30)[1])
 
     (path,) = (tmp_path / "games").glob("*.jsonl")
     assert soon(lambda: not alive(mark)), alive(mark)
@@ -493,7 +493,7 @@ def test_nor_does_one_that_is_interrupted_before_everybody_is_there(
 
     assert soon(lambda: not alive(str(tmp_path))), alive(str(tmp_path))
     assert (out, process.returncode) == ("", -kind if kind is signal.SIGKILL else 130)
-    assert err == ("" if kind is signal.SIGKILL else "\nfairplay: interrupted\n")
+    assert without_warning(err) == ("" if kind is signal.SIGKILL else "\nfairplay: interrupted\n")
 
 
 def test_the_keyboard_ends_a_match_with_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,7 +535,8 @@ def test_programs_guests_and_house_players_sit_at_one_table(scheme: str, tmp_pat
 
     with hosting("ann=greedy", f"bob={bot}", f"cyd={scheme}:0", "--quiet", "--journal", str(tmp_path)) as process:
         assert process.stderr is not None
-        invitation = process.stderr.readline()
+        while not without_warning(invitation := process.stderr.readline()):
+            pass
         assert invitation.startswith(f"fairplay: waiting for 1 at {scheme}://127.0.0.1:")
         thread = threading.Thread(target=lambda: joined.append(script("join", invitation.split()[-1], "random")))
         thread.start()
