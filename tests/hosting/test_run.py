@@ -6,18 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, Sync, run, run_async
+from fairplay.core.errors import HostFault
 from fairplay.games import GAMES
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
+from fairplay.players import cell
+from fairplay.players.cgroup import Group, available
+from fairplay.players.process import Program
 from tests.hosting.specs import SEED, Listening, journals, module, spec_of
 from tests.journals_at import lines_of
+from tests.players.machine import needs_strict
+from tests.players.programs import holdings, nothing_left
 from tests.some import some
 
 POOL = """
@@ -315,3 +322,53 @@ def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
     assert (opening.get("sealed", False), opening["seed"]) == (sealed, SEED.hex())
     assert ("seed" in last["result"]) is not sealed
     assert verify(read(journals(spec)[0]), outcome.result.receipt).result.seed == outcome.result.seed
+
+
+@needs_strict
+@pytest.mark.skipif(not available().memory, reason=f"there are no control groups here: {available().why}")
+@pytest.mark.parametrize(
+    ("which", "why"),
+    [
+        ("memory.limit_in_bytes", "a program could not be shut in"),
+        ("cgroup.freeze", "a program cannot be frozen or thawed"),
+    ],
+)
+def test_those_who_cannot_be_shut_in_are_not_punished_for_it(
+    which: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(memory: int, processes: int) -> Group | None:
+        group = Group.make(memory, processes)
+        assert group is not None
+        tidied = [folder for folder in group._folders if (folder / which).exists()]
+        if not tidied:
+            group.close()
+            pytest.skip(f"no group has {which} here")
+        for folder in tidied:
+            folder.rmdir()  # by somebody else
+        return group
+
+    monkeypatch.setattr(cell, "Group", Mock(make=make))
+    (tmp_path / "bot.py").write_text("def take_turn(view):\n    return None")
+
+    before = holdings()
+
+    outcome = run(spec_of("fish", f"{tmp_path}/bot.py", "greedy", sandbox="strict"))
+
+    assert outcome.result is None
+    assert why in outcome.host_fault
+    assert nothing_left(before)
+
+
+def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        await asyncio.sleep(0)
+        raise HostFault("the machine is full")
+
+    monkeypatch.setattr(Program, "start", fail)
+    (tmp_path / "bot.py").write_text("def take_turn(view):\n    return None")
+
+    outcome = asyncio.run(run_async(spec_of("fish", f"{tmp_path}/bot.py", "tcp:0")))
+
+    assert (outcome.result, outcome.host_fault) == (None, "the machine is full")

@@ -95,7 +95,6 @@ def test_a_closed_group_takes_no_orders(group: Group) -> None:
 
     group.freeze()
     group.thaw()
-    group.kill()
     group.close()
 
     assert group.memory_kills() is None

@@ -25,7 +25,7 @@ from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.slots import Slots
 from fairplay.referee.host import dealt
 from tests.players.machine import needs_strict
-from tests.players.programs import NoGroups, holdings, nothing_left, script, soon
+from tests.players.programs import PYTHON, NoGroups, holdings, nothing_left, script, soon
 from tests.toy import Toy
 
 GAME = Toy()
@@ -131,7 +131,7 @@ def test_who_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
 
 @needs_strict
 @pytest.mark.usefixtures("freezer")
-def test_whoever_kills_the_keeper_has_killed_the_program(tmp_path: Path) -> None:
+def test_whoever_kills_the_keeper_has_killed_the_program_and_that_is_our_fault(tmp_path: Path) -> None:
     async def kill() -> Answered | Failed:
         program = await Program.start(script(tmp_path), sandbox=STRICT)
         remote = Remote(program, GAME, limits=PATIENT)
@@ -146,7 +146,8 @@ def test_whoever_kills_the_keeper_has_killed_the_program(tmp_path: Path) -> None
 
     before = holdings()
 
-    assert isinstance(asyncio.run(kill()), Failed)
+    with pytest.raises(HostFault, match="a program could not be shut in, or not be kept"):
+        asyncio.run(kill())
     assert nothing_left(before)
 
 
@@ -291,3 +292,27 @@ def test_who_is_not_asked_after_all_is_stopped_again_and_its_core_is_free(
             await remote.close(None)
 
     assert asyncio.run(cancel()) < 0.025
+
+
+@needs_strict
+@pytest.mark.usefixtures("freezer")
+def test_nobody_computes_before_it_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "burns.py"
+    path.write_text("while True: pass")
+
+    async def start() -> tuple[float, float]:
+        program = await Program.start([*PYTHON, str(path)], sandbox=STRICT)
+        try:
+            await asyncio.sleep(0.5)  # for those who shut it in: where a keeper stops it, that one comes first
+            before = await over(program, 0.3)
+            await program.wake()
+            await asyncio.sleep(0.5)
+            after = await over(program, 0.3)
+            program.rest()
+            return before, after
+        finally:
+            await program.hang_up(b"", 0)
+
+    before, after = asyncio.run(start())
+
+    assert before < 0.025 < after

@@ -389,7 +389,9 @@ async def main():
         await Program.start([sys.executable, "-I", "-S", "-c", text, mark], sandbox=Sandbox(Level(level))) for _ in "ab"
     ]
     for program in programs:
+        await program.wake()
         await program.receive()
+        program.rest()
     print("ready", flush=True)
     await asyncio.sleep(60)
 

@@ -13,6 +13,7 @@ import pytest
 from fairplay.core.errors import BadRequest
 from fairplay.players import folder as folders
 from fairplay.players.folder import BEGINNING, to_conceal
+from fairplay.players.shown import straight
 from tests.cli.command import fairplay
 from tests.players.hosts import Done, Host, host
 from tests.players.machine import needs_strict
@@ -397,3 +398,15 @@ def test_nobody_reads_the_seed_of_the_match_it_plays(level: str, host: Host) -> 
     done = host.run_freely(sys.executable, "-m", "fairplay", "play", "fish", "greedy", "link/bob", *options)
 
     assert re.findall(r"ValueError: (\d) seeds", done.out + done.err) == ["0" if level == "strict" else "2"], done
+
+
+def test_a_way_that_goes_up_keeps_the_link_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "real" / "python").touch()
+    (tmp_path / "venv" / "python").symlink_to(tmp_path / "real" / "python")
+    monkeypatch.chdir(tmp_path / "real")
+
+    assert straight("../venv/python") == str(tmp_path / "venv" / "python")
+    assert straight("../venv/..") == str(tmp_path)
+    assert straight("../no such thing") == "../no such thing"

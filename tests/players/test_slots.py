@@ -1,11 +1,12 @@
 """Take places that are fewer than those who want one, from one loop and from many, and be cancelled meanwhile."""
 
 import asyncio
+import os
 import threading
 
 import pytest
 
-from fairplay.players.slots import Slots
+from fairplay.players.slots import Slots, slots
 
 
 class Busy:
@@ -120,3 +121,30 @@ def test_who_waited_on_a_loop_that_is_closed_takes_no_place() -> None:
 
     asyncio.run(take())
     task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+def test_who_gave_up_waiting_on_a_loop_that_does_not_run_now_takes_no_place() -> None:
+    slots = Slots(1)
+
+    async def give_up() -> None:
+        await slots.take()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(slots.take(), 0.01)
+
+    async def take() -> None:
+        async with asyncio.timeout(5):
+            await slots.take()
+
+    with asyncio.Runner() as kept:
+        kept.run(give_up())
+        slots.give_back()
+        asyncio.run(take())
+
+
+def test_a_fork_has_places_of_its_own() -> None:
+    first, number = slots(), os.fork()
+    if number == 0:
+        os._exit(slots() is first)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]) == 0
+    assert slots() is first

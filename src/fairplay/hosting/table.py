@@ -111,6 +111,7 @@ class Table:
                     said[seat] = guest.name
                     self._tell(f"{printable(guest.name, LONGEST_NAME)} takes seat {seat}")
 
+        cancelling = task_here().cancelling()
         try:
             async with asyncio.TaskGroup() as together:
                 for seat, location in self._locations.items():
@@ -123,9 +124,24 @@ class Table:
                 for invitation in self.doors:
                     together.create_task(let_in(invitation))
         except BaseException as error:  # nothing comes of the match
+            if isinstance(error, BaseExceptionGroup):
+                forget_cancellations(cancelling)
             await close_all_async(channels.values())
             raise (error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error) from None
         return Seating(channels, said, enforced)
+
+
+def task_here() -> asyncio.Task[Any]:
+    """The task that runs."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
+def forget_cancellations(but: int) -> None:
+    """Forget those with which a group of tasks has called us off: nobody else wanted that."""
+    while task_here().cancelling() > but:
+        task_here().uncancel()
 
 
 class Here:

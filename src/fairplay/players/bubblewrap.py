@@ -17,7 +17,11 @@ from fairplay.core.errors import BadRequest
 from fairplay.players.folder import contents
 from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
-OF_THE_HOST = ("keys", "key-users", "kcore", "timer_list", "sched_debug", "latency_stats")  # in /proc, whoever looks
+OF_THE_HOST = (  # in /proc, whoever looks: its keys, and counts by which two programs could tell each other something
+    *("keys", "key-users", "kcore", "timer_list", "sched_debug", "latency_stats", "locks", "vmstat", "zoneinfo"),
+    *("buddyinfo", "pagetypeinfo", "slabinfo", "schedstat", "interrupts", "softirqs", "diskstats"),
+    *("sys/kernel/pty/nr", "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state"),
+)
 JAIL = "/jail"  # root's programs change their root once more: whoever did that makes no user namespaces
 MADE = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that are there before all others
 STRANGERS = range(0x7000_0000, 0x7800_0000)  # user ids that nobody gives to anybody
@@ -31,7 +35,7 @@ def shut_in(
     within_limits: Sequence[str],
     space: int,
     hidden: Sequence[str],
-    rules: int = -1,
+    options: Sequence[str] = (),
 ) -> list[str]:
     """What runs a program shut in. The words that limit it are run inside; hidden is what it may not see at all.
 
@@ -43,10 +47,8 @@ def shut_in(
     variables = environment(shown.tools)
     if any(one.path == Path(program).absolute() for one in shown.own):
         refuse_unseen_interpreter(Path(program), shown, variables["PATH"])
-    options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    options = [*options, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--die-with-parent", "--new-session", "--hostname", "player"]
-    if rules >= 0:
-        options += ["--seccomp", str(rules)]
     for name, value in variables.items():
         options += ["--setenv", name, value]
     jail = JAIL if root else ""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fairplay.players.cgroup import Group, available, machine_oom_kills, was_the_machine
 from fairplay.players.filter import opened
 from fairplay.players.freezing import Freezer, Grouped, Kept, Unstopped, keeper
-from fairplay.players.sandbox import Level, Measure, Sandbox, why_not_strict, wrap
+from fairplay.players.sandbox import Level, Measure, Sandbox, limits, why_not_strict, wrap
 
+MOST_NEWS = 4096  # bytes
 KEEPERS = 16  # processes and threads in a group that are not the program's: those who shut it in
 
 
@@ -28,12 +29,14 @@ class Cell:
         self.freezer: Freezer = Unstopped()
         self.group: Group | None = None
         self.inherited: list[int] = []  # descriptors
-        self.enforced = ["limits"]
+        self.enforced: list[str] = []
         self._machine_kills = machine_oom_kills()
+        self._news = -1  # of bubblewrap: whether it came to an end with the program
         try:
             if sandbox.level is Level.STRICT:
                 self.words = self._strictly(command, sandbox)
             else:
+                self.enforced += ["limits"] if limits(sandbox) else []
                 self.words = wrap(command, sandbox)
         except BaseException:
             self.close()
@@ -45,21 +48,40 @@ class Cell:
             os.close(number)
         self.inherited.clear()
 
-    def was_taken_by_machine(self, number: int) -> bool:
-        """Was a program that ended by this signal killed for the machine's lack of memory, and not for its own?"""
+    def fault_of_ours(self, number: int) -> str:
+        """Why it is our fault that a program ended, by this signal if any; "": it is its own."""
         own = None if self.group is None else self.group.memory_kills()
-        return was_the_machine(number, machine_oom_kills() - self._machine_kills, own)
+        if was_the_machine(number, machine_oom_kills() - self._machine_kills, own):
+            return "the machine ran out of memory, and killed a program that was within its own limits"
+        if self._is_lost() and not (own and own.killed):
+            return "a program could not be shut in, or not be kept"
+        return ""
+
+    def _is_lost(self) -> bool:
+        """Did those end who shut a program in, and not the program?"""
+        if self._news < 0:
+            return False
+        try:
+            return b"exit-code" not in os.read(self._news, MOST_NEWS)
+        except BlockingIOError:  # somebody of them is still there
+            return False
 
     def close(self) -> None:
         """Let go of all of it."""
         self.leave()
         self.freezer.close()
+        if self._news >= 0:
+            os.close(self._news)
+            self._news = -1
         if self.group is not None:
             self.group.close()
 
     def _strictly(self, command: Sequence[str], sandbox: Sandbox) -> list[str]:
         self.enforced = ["namespaces", "filter", "limits"]
-        self.inherited.append(rules := opened())
+        self._news, telling = os.pipe()
+        os.set_blocking(self._news, False)
+        self.inherited += [telling, rules := opened()]
+        options = ["--seccomp", str(rules), "--json-status-fd", str(telling)]
         self.group = Group.make(sandbox.memory + 2 * sandbox.space, sandbox.processes + KEEPERS)
         around = keeper(-1)
         if self.group is not None and available().memory:
@@ -74,4 +96,4 @@ class Cell:
                 around = keeper(end)
         if self.group is not None:
             around += self.group.enter()
-        return wrap(command, sandbox, around=around, rules=rules)
+        return wrap(command, sandbox, around=around, options=options)

@@ -127,11 +127,6 @@ class Group:
                 return MemoryKills(numbers(control).get("oom_kill", 0), most > limit - NEARLY)
         return None
 
-    def kill(self) -> None:
-        """Kill everybody in here, frozen or not, and do not wait."""
-        for folder in self._folders:
-            kill(folder)
-
     def close(self) -> None:
         """Kill everybody in here and remove it. Waits no longer than REMOVE_WAIT, and only if somebody was left."""
         if self._freezer >= 0:

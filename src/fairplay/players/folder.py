@@ -61,19 +61,21 @@ def contents(directory: Path) -> Iterator[os.DirEntry[str]]:
 def is_journal(path: str | Path) -> bool:
     """Is this file a journal, or made from journals?"""
     name = os.fspath(path).rpartition("/")[2]
-    return any(part in name for part in NAMES) or beginning(path, len(BEGINNING)) == BEGINNING
+    return any(part in name for part in NAMES) or beginning(path, len(BEGINNING)) in (BEGINNING, None)
 
 
-def beginning(path: str | Path, length: int) -> bytes:
-    """How a file begins. What is no file is not waited for, and what cannot be read is empty."""
+def beginning(path: str | Path, length: int) -> bytes | None:
+    """How a file begins; None: nobody knows. What is no file is not waited for, and is empty."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, PermissionError):  # who may not read it here, may not there
         return b""
+    except OSError:
+        return None
     try:
         return os.read(opened, length) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
     except OSError:
-        return b""
+        return None
     finally:
         os.close(opened)
 

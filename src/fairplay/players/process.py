@@ -91,11 +91,18 @@ class Program(Stream):
             )
         except BaseException as error:
             cell.close()
-            if isinstance(error, OSError):  # no more files, processes or memory
-                raise HostFault(f"{command[0]} cannot be started: {error.strerror}") from error
+            if isinstance(error, OSError | RuntimeError):  # no more files, processes, threads or memory
+                why = error.strerror if isinstance(error, OSError) else error
+                raise HostFault(f"{command[0]} cannot be started: {why}") from error
             raise
         cell.leave()
-        return cls(transport, pipes, cell, hear)
+        program = cls(transport, pipes, cell, hear)
+        try:
+            cell.freezer.freeze()  # until it is first asked: it would take time from others
+        except HostFault:
+            await program.hang_up(b"", 0)
+            raise
+        return program
 
     @property
     def enforced(self) -> str:
@@ -159,8 +166,9 @@ class Program(Stream):
                 await self._pipes.ended.wait()
                 await asyncio.wait((self._listening,))
         code = self._transport.get_returncode()
-        if self._cell.was_taken_by_machine(signal_in(code)):
-            raise HostFault("the machine ran out of memory, and killed a program that was within its own limits")
+        if code is not None and (ours := self._cell.fault_of_ours(signal_in(code))):
+            said = self._last_words.decode(errors="replace").splitlines()[-1:]
+            raise HostFault(": ".join([ours, *said]))
         return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:

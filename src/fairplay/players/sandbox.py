@@ -7,6 +7,7 @@ bubblewrap; nothing of ours runs in a forked copy of this process.
 import inspect
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -75,10 +76,12 @@ def sandbox_from(text: str, warn: Callable[[str], None] = complain) -> Sandbox:
     return Sandbox(Level.NONE if lacking else Level.STRICT)
 
 
-def wrap(command: Sequence[str], sandbox: Sandbox, *, around: Sequence[str] = (), rules: int = -1) -> list[str]:
+def wrap(
+    command: Sequence[str], sandbox: Sandbox, *, around: Sequence[str] = (), options: Sequence[str] = ()
+) -> list[str]:
     """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox.
 
-    If it is strict, there may be words around it; and the descriptor of a file with the filter, if it is to be run.
+    If it is strict, there may be words around it, and more options of bubblewrap.
     """
     name = command[0] if command else ""
     program = shutil.which(name)
@@ -90,13 +93,17 @@ def wrap(command: Sequence[str], sandbox: Sandbox, *, around: Sequence[str] = ()
         return [*kept, *limits(sandbox), program, *command[1:]]
     if lacking := why_not_strict():
         raise BadRequest(lacking)
-    return strictly(program, command[1:], sandbox, around, rules)
+    return strictly(program, command[1:], sandbox, around, options)
 
 
-def strictly(program: str, arguments: Sequence[str], sandbox: Sandbox, around: Sequence[str], rules: int) -> list[str]:
+def strictly(
+    program: str, arguments: Sequence[str], sandbox: Sandbox, around: Sequence[str], options: Sequence[str]
+) -> list[str]:
     """The same for a strict sandbox, without asking whether there is one."""
     within = limits(sandbox)
-    inside = shut_in(program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden, rules=rules)
+    inside = shut_in(
+        program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden, options=options
+    )
     path = os.environ.get("PATH", os.defpath)
     return ["env", "-i", f"PATH={path}", *namespace(), *around, *inside]
 
@@ -164,16 +171,22 @@ def what_can_be_enforced() -> tuple[Measure, ...]:
 def why_not_strict() -> str:
     """Why this machine has no strict sandbox; "" if it has one."""
     lacking = [measure for measure in what_can_be_enforced() if measure.why_not]
-    return f"there is no strict sandbox here ({lacking[0].name}: {lacking[0].why_not})" if lacking else ""
+    if not lacking:
+        return ""
+    name = "" if len(lacking) == len(MEASURES) else f"{lacking[0].name}: "
+    return f"there is no strict sandbox here ({name}{lacking[0].why_not})"
 
 
 def tried() -> tuple[dict[str, bool], str]:
     """What holds in a strict sandbox, or why there is none at all."""
     if missing := [package for tool, package in TOOLS.items() if shutil.which(tool) is None]:
         return {}, f"{', '.join(missing)}: not installed"
-    version = output_of(["bwrap", "--version"])[0].split()[-1]
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
-        return {}, f"bubblewrap {version} is too old; it takes {'.'.join(map(str, OLDEST_BUBBLEWRAP))} or later"
+    said, why = output_of(["bwrap", "--version"])
+    version = re.search(r"(\d+)\.(\d+)[.\d]*", said)
+    if version is None:
+        return {}, f"bubblewrap does not say its version: {why or said.strip()}"
+    if tuple(map(int, version.groups())) < OLDEST_BUBBLEWRAP:
+        return {}, f"bubblewrap {version[0]} is too old; it takes {'.'.join(map(str, OLDEST_BUBBLEWRAP))} or later"
     if why := why_no_namespace() or why_no_filter():
         return {}, why
     sandbox = Sandbox(Level.STRICT, memory=256 * MEGABYTE, processes=8, space=MEGABYTE)
@@ -187,7 +200,7 @@ def tried() -> tuple[dict[str, bool], str]:
     rules = opened()
     try:
         look_around = ["-I", "-S", "-c", source, json.dumps(known)]
-        words = strictly(sys.executable, look_around, sandbox, keeper(-1), rules)
+        words = strictly(sys.executable, look_around, sandbox, keeper(-1), ["--seccomp", str(rules)])
         said, why = output_of(words, [rules])
     finally:
         os.close(rules)

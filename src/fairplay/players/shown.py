@@ -156,7 +156,7 @@ def refuse_unseen_interpreter(program: Path, shown: Shown, path: str) -> None:
 
 def interpreter(program: Path) -> str:
     """What the first line of a script calls, by itself or by the plainest forms of env; "" if that cannot be told."""
-    first = beginning(program, 256).partition(b"\n")[0]
+    first = (beginning(program, 256) or b"").partition(b"\n")[0]
     words = first[2:].decode(errors="surrogateescape").split() if first.startswith(b"#!") else []
     if not words or Path(words[0]).name != "env":
         return words[0] if words else ""
@@ -218,4 +218,7 @@ def is_shared(directory: Path) -> bool:
 
 def straight(word: str) -> str:
     """A word of a command; a path that goes up is put straight, for what it goes through may not be there inside."""
-    return str(Path(word).resolve()) if ".." in Path(word).parts and is_there(word) else word
+    path = Path(word)
+    if ".." not in path.parts or not is_there(word):
+        return word
+    return str(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)

@@ -27,7 +27,11 @@ class Slots:
         try:
             await granted
         except asyncio.CancelledError:
-            if not granted.cancelled():  # in the very moment in which it was granted
+            with self._lock:
+                waits = (loop, granted) in self._waiting
+                if waits:
+                    self._waiting.remove((loop, granted))
+            if not waits and not granted.cancelled():  # in the very moment in which it was granted
                 self.give_back()
             raise
 
@@ -54,3 +58,6 @@ class Slots:
 def slots() -> Slots:
     """Those of this process: one for each core that it may use when it first asks a program."""
     return Slots(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+os.register_at_fork(after_in_child=slots.cache_clear)  # what is taken there is the parent's
