@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 
@@ -21,11 +22,12 @@ from fairplay.core.roles import Channel, Parting, Unrecorded
 from fairplay.games import title
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
-from fairplay.players import wire
+from fairplay.players import process, wire
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Line, Remote
 from fairplay.players.sandbox import Level, Sandbox
+from fairplay.players.slots import Slots
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.drivers import play_async
@@ -171,7 +173,9 @@ async def played_at_once(cases: Iterable[Case]) -> dict[Case, Outcome]:
         async with one_at_a_time if case.deed in BUSY else free[case.distance]:
             return case, await played(case)
 
-    return dict(await asyncio.gather(*map(one, cases)))
+    places = Slots(max(AT_ONCE.values()))  # most of them sleep, so there may be more than there are cores
+    with patch.object(process, "slots", lambda: places):
+        return dict(await asyncio.gather(*map(one, cases)))
 
 
 def cases(*distances: Distance, all_of_them: bool = False) -> list[Case]:

@@ -137,7 +137,7 @@ NEIGHBOURS = Meter(
     measure=neighbours,
     full=range(20),
     least=20,
-    small=range(4),
+    small=range(2),
     bugs=(Bug("lets programs compute while others are asked", unstopped),),
     parts=1,
 )
