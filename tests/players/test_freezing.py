@@ -316,3 +316,23 @@ def test_nobody_computes_before_it_is_asked(tmp_path: Path) -> None:
     before, after = asyncio.run(start())
 
     assert before < 0.025 < after
+
+
+@needs_strict
+def test_who_is_stopped_in_the_moment_in_which_all_are_continued_goes_on_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a child is that is forked in the moment of a stop: it misses a continuation which comes before it is there."""
+    monkeypatch.setattr(cell, "Group", NoGroups)
+    body = "import signal\ndef start():\n    for _ in range(3):\n        os.kill(os.getpid(), signal.SIGSTOP)"
+
+    async def stop() -> Answered | Failed:
+        program = await Program.start(script(tmp_path, body), sandbox=STRICT)
+        remote = Remote(program, GAME, limits=PATIENT)
+        try:
+            assert isinstance(await remote.hello(), Answered)
+            return await remote.ask(START)
+        finally:
+            await remote.close(None)
+
+    assert isinstance(asyncio.run(stop()), Answered)

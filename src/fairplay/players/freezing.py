@@ -9,6 +9,7 @@ import asyncio
 import ctypes
 import inspect
 import os
+import select
 import signal
 import socket
 import struct
@@ -129,7 +130,9 @@ def keeper(end: int) -> list[str]:
 @cache
 def source() -> str:
     """The text of the keeper."""
-    imports = "import _thread, ctypes, os, signal, sys\nfrom contextlib import suppress\nfrom pathlib import Path"
+    imports = (
+        "import _thread, ctypes, os, select, signal, sys\nfrom contextlib import suppress\nfrom pathlib import Path"
+    )
     return "\n".join([imports, *(inspect.getsource(part) for part in (obey, keep_still)), "keep_still()"])
 
 
@@ -162,9 +165,24 @@ def keep_still() -> None:
 
 
 def obey(end: int) -> None:
-    """Stop and continue everybody but ourselves, and say that it is done."""
+    """Stop and continue everybody but ourselves, and say that it is done.
+
+    Who is forked in the moment of a stop is stopped too, and misses a continuation that comes before it is there. So
+    all are continued again after a while, and again.
+    """
     signals = {b"s": signal.SIGSTOP, b"c": signal.SIGCONT}
-    while said := os.read(end, 1):
+    line = select.poll()
+    line.register(end, select.POLLIN)
+    again = 0  # milliseconds; 0: not any more
+    while True:
+        told = not again or bool(line.poll(again))
+        said = os.read(end, 1) if told else b"c"
+        if not said:
+            return
         with suppress(ProcessLookupError):
             os.kill(-1, signals[said])
-        os.write(end, said)
+        if told:
+            os.write(end, said)
+            again = 2 if said == b"c" else 0
+        else:
+            again = again * 10 if again < 1000 else 0

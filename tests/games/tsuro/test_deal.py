@@ -287,4 +287,4 @@ def test_the_tiles_of_the_caller_are_not_published_before_they_are_dealt() -> No
 
     started = json.loads(lines[0])
     assert started["parameters"]["tiles"] == "given"
-    assert "33" not in json.dumps({**started, "commitment": None})
+    assert "33" not in json.dumps({**started, "commitment": None, "match": None})
