@@ -1,8 +1,11 @@
 """Let every beast of the zoo loose, and find that it was held; and see that the judge would notice one that was not."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +17,7 @@ from fairplay.testing.escapes.attack import Attempt, Verdict, attack
 from fairplay.testing.escapes.beast import OUT, Beast, Language
 from fairplay.testing.escapes.outside import Outside
 from fairplay.testing.escapes.zoo import ZOO
+from tests.players.hosts import Host, free_user
 from tests.players.machine import needs_strict
 from tests.players.programs import gained, holdings, nothing_left
 from tools.tables import ROOT
@@ -57,6 +61,22 @@ def test_a_beast_is_held_and_leaves_no_trace(beast: Beast) -> None:
 
     assert nothing_left(before), gained(before)
     assert attempt.verdict is Verdict.HELD, attempt.why
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_an_ordinary_user_holds_them_too(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    somebody = Host(free_user(), tmp_path)
+    somebody.owns(tmp_path)
+
+    done = somebody.run_freely(sys.executable, "-m", "fairplay", "doctor", "--attack", "--json", within=110)
+
+    attempts = json.loads(done.out)["attempts"]
+    assert [(it["name"], it["why"]) for it in attempts if it["verdict"] == "got out"] == []
+    untried = [it["why"] for it in attempts if it["verdict"] == "not tried"]
+    assert all("control group" in why or "compiler" in why for why in untried), untried
+    assert (done.code, len(attempts), len(attempts) - len(untried) >= 45) == (0, len(ZOO), True)
 
 
 # The meter turns red.

@@ -50,12 +50,12 @@ class Host(msgspec.Struct, frozen=True):
         task = json.dumps([command, [str(each) for each in hidden], meanwhile])
         return self.run_freely(sys.executable, "-c", RUN, task, cwd=cwd, path=path)
 
-    def run_freely(self, *command: str, cwd: Path | None = None, path: str = "") -> Done:
+    def run_freely(self, *command: str, cwd: Path | None = None, path: str = "", within: float = 60) -> Done:
         """Run a command as this user."""
         environment = {"HOME": str(self.home), "PATH": path + os.environ["PATH"]}
         words = [*self._become(), *command]
         done = subprocess.run(
-            words, cwd=cwd or self.home, env=environment, capture_output=True, text=True, timeout=60, check=False
+            words, cwd=cwd or self.home, env=environment, capture_output=True, text=True, timeout=within, check=False
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
