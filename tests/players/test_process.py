@@ -516,6 +516,23 @@ def test_a_keeper_sees_all_that_is_below_it() -> None:
             os.killpg(parent.pid, signal.SIGKILL)
 
 
+@every_level
+def test_who_has_ended_has_ended_however_often_it_is_asked(sandbox: Sandbox) -> None:
+    async def ask() -> list[str]:
+        program = await Program.start(["sh", "-c", "exit 3"], sandbox=sandbox)
+        await program.wake()
+        said = []
+        for _ in range(3):
+            with pytest.raises(Closed) as closed:
+                await program.receive()
+            said.append(str(closed.value))
+        program.rest()
+        await program.hang_up(b"", 0)
+        return said
+
+    assert ran(ask()) == ["the program ended with exit code 3"] * 3
+
+
 KILLS_ITSELF = "def turn(view):\n    os.kill(os.getpid(), 9)"
 
 

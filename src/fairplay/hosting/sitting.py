@@ -25,7 +25,7 @@ from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
-from fairplay.players.location import Location, far, near
+from fairplay.players.location import Location, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import complain, dealt
 
@@ -49,8 +49,8 @@ class Sitting(NamedTuple):
     @property
     def caution(self) -> str:
         """What whoever runs it should know before, in one line; empty: nothing."""
-        game, house = self.match.game, title(self.match.game.name).house
-        strangers = [seat for seat in self.match.seated if self.addresses[seat].partition(":")[0] not in house]
+        game = self.match.game
+        strangers = [seat for seat in self.match.seated if not of_the_house(self.addresses[seat], game.name)]
         if not (self.guessable and game.hidden and strangers):
             return ""
         return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"

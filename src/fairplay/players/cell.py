@@ -32,6 +32,7 @@ class Cell:
         self.enforced: list[str] = []
         self._machine_kills = machine_oom_kills()
         self._news = -1  # of bubblewrap: whether it came to an end with the program
+        self._heard = b""  # of that
         try:
             if sandbox.level is Level.STRICT:
                 self.words = self._strictly(command, sandbox)
@@ -62,9 +63,10 @@ class Cell:
         if self._news < 0:
             return False
         try:
-            return b"exit-code" not in os.read(self._news, MOST_NEWS)
+            self._heard += os.read(self._news, MOST_NEWS)
         except BlockingIOError:  # somebody of them is still there
             return False
+        return b"exit-code" not in self._heard
 
     def close(self) -> None:
         """Let go of all of it."""

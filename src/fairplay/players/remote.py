@@ -56,7 +56,7 @@ class Line(Protocol):
         return
 
     def rest(self) -> None:
-        """The other end is not asked any more, for now."""
+        """The other end is not asked any more, until it is woken again."""
         return
 
     async def send(self, text: bytes) -> None:
