@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,9 +105,12 @@ LINGERS = "fairplay-sync"  # the thread that syncs journals, which has tests of 
 
 
 def holdings() -> Holdings:
-    children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    children = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # the thread has ended since it was listed
+            children += path.read_text().split()
     threads = frozenset(thread for thread in threading.enumerate() if thread.name != LINGERS)
-    return Holdings(len(list(Path("/proc/self/fd").iterdir())), sum(map(len, children)), threads)
+    return Holdings(len(list(Path("/proc/self/fd").iterdir())), len(children), threads)
 
 
 def gained(before: Holdings) -> Holdings:

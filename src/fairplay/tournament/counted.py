@@ -1,0 +1,76 @@
+"""Say how matches count in their tournament, and what a format is told of them."""
+
+from collections.abc import Generator, Mapping, Sequence
+
+import msgspec
+
+from fairplay.core.events import Fault, Result
+from fairplay.core.game import Seat
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.tournament.spec import Consequence
+
+Names = tuple[str, ...]
+Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: let the ratings decide
+Round = tuple[MatchSpec, ...]
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a match counts: the one outcome that a tournament stores of it."""
+
+    match: str  # the id under which it was to be played
+    deal: int  # what all matches from one deal have in common
+    names: Names  # by seat
+    places: tuple[int, ...] = ()  # by seat, from 1, ties share one; empty: it does not count
+    scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
+    faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
+    expelled: Names = ()  # out of the tournament for what they did here
+    void: str = ""  # why it does not count: cancelled, or a fault of the host
+    played: str = ""  # the id of the attempt that counts; empty: the match's own
+    turns: tuple[int, ...] = ()  # by seat
+    seconds: tuple[float, ...] = ()  # that these turns took
+    slowest: tuple[float, ...] = ()  # of them
+    receipt: str = ""  # the head of the journal
+
+    def points(self) -> dict[str, float]:
+        """The share of the others whom each has beaten, a tie being half of that.
+
+        >>> Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2)).points()
+        {'ann': 0.25, 'bob': 1.0, 'cyd': 0.25}
+        """
+        places, others = self.places, len(self.places) - 1
+        return {
+            name: (sum(it > place for it in places) + (places.count(place) - 1) / 2) / others if others else 1.0
+            for name, place in zip(self.names, places, strict=False)
+        }
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What a format is sent after each round."""
+
+    matches: tuple[Counted, ...]  # in the order in which it asked for them
+    players: tuple[Entrant, ...]  # who may play from now on: none of the expelled, and who was added meanwhile
+
+
+Format = Generator[Round, Sent, Ranking]
+
+
+def places_of(result: Result, consequences: Mapping[Seat, Consequence], seats: int) -> tuple[int, ...]:
+    """The places by seat: the ranked, then the ejected, and last those who forfeit the match; nobody's place is kept.
+
+    >>> places_of(Result((frozenset(), frozenset({1})), ()), {0: Consequence.FORFEIT, 2: Consequence.GAME}, 3)
+    (3, 1, 2)
+    """
+    forfeit = {seat for seat, consequence in consequences.items() if consequence is Consequence.FORFEIT}
+    groups: list[set[Seat]] = [set(group) for group in result.ranking]
+    groups += [set(consequences) - forfeit, forfeit]
+    places, place = [0] * seats, 1
+    for group in groups:
+        for seat in group:
+            places[seat] = place
+        place += len(group)
+    return tuple(places)
+
+
+def names_of(seats: Sequence[Entrant]) -> Names:
+    """What these are called."""
+    return tuple(entrant.name for entrant in seats)

@@ -1,0 +1,79 @@
+"""Say all that a tournament is, as a value: who plays what, in which format, and what comes of misbehaviour."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import derive
+from fairplay.core.events import Fault
+from fairplay.core.game import Game
+from fairplay.games import game_with
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.players.limits import Limits
+from fairplay.tournament.courses import Course
+from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
+
+
+class Consequence(Enum):
+    """What comes of a fault."""
+
+    GAME = "game"  # out of this match
+    TOURNAMENT = "tournament"  # out of all
+    FORFEIT = "forfeit"  # last in this match, behind whoever else was ejected, and without its points
+    REPLAY = "replay"  # the match is void, and played again a few times
+
+
+class Gate(Enum):
+    """What comes of a bot that fails the trials before the tournament."""
+
+    WARN = "warn"
+    REFUSE = "refuse"
+    SKIP = "skip"  # nobody is tried
+
+
+FormatSettings = RoundRobin | Duplicate | Swiss | KnockOut | Course | Ladder | Versus
+
+
+class Cup(msgspec.Struct, frozen=True, kw_only=True):
+    """A tournament."""
+
+    game: str
+    players: tuple[Entrant, ...]  # each has a name of its own; the order is that of the file: of age, of rungs
+    format: FormatSettings
+    seed: bytes
+    guessable: bool = False  # was the seed made from a short text?
+    parameters: dict[str, Any] = {}
+    limits: Limits | None = None
+    sandbox: str | None = None
+    pondering: bool = False
+    gate: Gate = Gate.WARN
+    faults: dict[Fault, Consequence] = {}
+    default: Consequence = Consequence.GAME  # of all other faults
+    observers: tuple[str, ...] = ()  # of matches, by address
+
+    def rules(self) -> Game[Any, Any, Any]:
+        """The game, with its parameters. Raises BadRequest if there is none."""
+        return game_with(self.game, self.parameters)
+
+    def consequence(self, fault: Fault) -> Consequence:
+        """What comes of a fault; the courses put whoever misbehaves out of the tournament."""
+        if isinstance(self.format, Course):
+            return Consequence.TOURNAMENT
+        return self.faults.get(fault, self.default)
+
+    def match(self, seats: Sequence[Entrant], deal: int, *, shared: bool = False) -> MatchSpec:
+        """A match between these, by seat, from a deal; shared: others are played from the same deal."""
+        return MatchSpec(
+            game=self.game,
+            entrants=tuple(seats),
+            parameters=self.parameters,
+            seed=derive(self.seed, f"deal {deal}"),
+            guessable=self.guessable,
+            sealed=shared,
+            limits=self.limits,
+            sandbox=self.sandbox,
+            pondering=self.pondering,
+            observers=self.observers,
+        )
