@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Entrant, Event, Match, MatchSpec, run
+from fairplay import Acted, Entrant, Event, Match, MatchSpec, Outcome, run
 
 SEED = bytes(range(32))
 SMALL: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
@@ -19,6 +19,11 @@ def spec_of(game: str = "fish", *players: str, **rest: Any) -> MatchSpec:
     entrants = [player.rpartition("=")[::2] for player in players or HOUSE[game]]
     rest = {"parameters": SMALL[game], "seed": SEED, **rest}
     return MatchSpec(game=game, entrants=tuple(Entrant(address, name) for name, address in entrants), **rest)
+
+
+def turns_in(outcome: Outcome) -> int:
+    """How many turns were taken in a match."""
+    return sum(turns.count for turns in outcome.turns)
 
 
 class Listening:

@@ -15,17 +15,20 @@ from msgspec.structs import replace
 from fairplay import BadRequest, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, Sync, run, run_async
 from fairplay.core.errors import HostFault
 from fairplay.games import GAMES
+from fairplay.hosting.spec import Turns
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
 from fairplay.players import cell
 from fairplay.players.cgroup import Group, available
 from fairplay.players.process import Program
-from tests.hosting.specs import SEED, Listening, journals, module, spec_of
+from tests.hosting.specs import SEED, Listening, journals, module, spec_of, turns_in
 from tests.journals_at import lines_of
 from tests.players.machine import needs_strict
-from tests.players.programs import holdings, nothing_left
+from tests.players.programs import holdings, nothing_left, soon
 from tests.some import some
+
+BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
 
 POOL = """
 import pickle
@@ -83,7 +86,8 @@ def in_pool(specs: list[MatchSpec], folder: Path) -> list[Outcome]:
 def lasting(outcome: Outcome) -> Outcome:
     """What is the same whenever and wherever a match is played."""
     assert outcome.result is not None
-    return replace(outcome, took=0.0, journal=None, result=replace(outcome.result, receipt=None))
+    turns = tuple(Turns(turns.count) for turns in outcome.turns)
+    return replace(outcome, took=0.0, journal=None, turns=turns, result=replace(outcome.result, receipt=None))
 
 
 # What comes of it.
@@ -98,7 +102,7 @@ def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(ga
 
     recorded = [read(tmp_path / where / "a-match.jsonl") for where in ("here", "awaited", "pool")]
     assert lasting(here) == lasting(awaited) == lasting(there)
-    assert here.turns == len(recorded[0].facts) > 5
+    assert turns_in(here) == len(recorded[0].facts) > 5
     assert (here.id, here.host_fault, here.evidence) == ("a-match", "", ())
     assert [one.facts for one in recorded] == [recorded[0].facts] * 3
     assert [one.journal for one in (here, awaited, there)] == [f"{spec.journal}/a-match.jsonl" for spec in specs]
@@ -181,7 +185,7 @@ def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path:
     heard = (tmp_path / "heard").read_text().splitlines()
     for outcome in some(outcomes):
         mine = [line.split()[0] for line in heard if line.endswith(f" {outcome.id}")]
-        assert mine == ["Started", *["Acted"] * outcome.turns, "Ended"]
+        assert mine == ["Started", *["Acted"] * turns_in(outcome), "Ended"]
 
 
 # Faults of the host.
@@ -216,7 +220,7 @@ def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_sta
     [path] = journals(spec)
     assert outcome.host_fault == "the tiles have run out after 14: nobody can go on"
     assert (outcome.result, outcome.evidence, outcome.journal) == (None, (), str(path))
-    assert outcome.turns == len(read(path).facts) > 0
+    assert turns_in(outcome) == len(read(path).facts) > 0
     assert {line["fact"]["type"] for line in lines_of(path) if line["type"] == "fact"} == {"acted"}
 
 
@@ -372,3 +376,33 @@ def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
     outcome = asyncio.run(run_async(spec_of("fish", f"{tmp_path}/bot.py", "tcp:0")))
 
     assert (outcome.result, outcome.host_fault) == (None, "the machine is full")
+
+
+# Sitting down early.
+
+
+@pytest.mark.parametrize("called_off", [False, True], ids=["played", "called off"])
+def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: Path) -> None:
+    before, heard = holdings(), Listening()
+    spec = spec_of("fish", str(BOT), "random", id="m", journal=str(tmp_path))
+
+    async def main() -> Outcome | None:
+        ready = asyncio.Event()
+        match = asyncio.create_task(run_async(spec, [heard], ready=ready))
+        await asyncio.to_thread(soon, lambda: len(list(tmp_path.glob("*.jsonl"))) == 1)
+        await asyncio.sleep(0.5)
+        assert heard.events == []
+        if called_off:
+            match.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await match
+            return None
+        ready.set()
+        return await match
+
+    outcome = asyncio.run(main())
+
+    assert (outcome is None) == called_off
+    assert bool(heard.events) != called_off
+    assert nothing_left(before)
+    assert turns_in(run(spec)) > 0  # it goes on, or is its own answer

@@ -14,6 +14,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro.rules import Rules
+from fairplay.hosting.spec import Turns
 from tests.hosting.specs import SEED, spec_of
 
 ALL = spec_of(
@@ -28,6 +29,7 @@ ALL = spec_of(
     pondering=True,
     journal="games",
     key="games/key",
+    hidden=("games/notes",),
     sync=Sync.ALWAYS,
     observers=("py:module:Name",),
 )
@@ -39,7 +41,7 @@ OUTCOME = Outcome(
     host_fault="the disk is full",
     journal="games/a-match.jsonl",
     evidence=((1, "what it said"),),
-    turns=3,
+    turns=(Turns(2, 0.5, 0.25),),
     took=0.5,
 )
 

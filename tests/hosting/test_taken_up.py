@@ -18,7 +18,7 @@ from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
 from fairplay.referee.host import dealt
 from tests.cli.command import Done, fairplay
-from tests.hosting.specs import SEED, Listening, interrupted, journals, module, spec_of
+from tests.hosting.specs import SEED, Listening, interrupted, journals, module, spec_of, turns_in
 from tests.journals_at import lines_of
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--set", "columns=4", "--quiet")
@@ -48,11 +48,11 @@ def test_a_spec_whose_match_was_interrupted_goes_on_with_it(way: Any, game: str,
     assert path.read_bytes().startswith(left)
     assert (outcome.id, outcome.journal, outcome.names) == ("m", str(path), whole.names)
     assert (again.facts, again.resumptions) == (before.facts, (5,))
-    assert outcome.turns == len(again.facts) - 5
+    assert turns_in(outcome) == turns_in(whole) == len(again.facts)
     assert outcome.result is not None
     assert whole.result is not None
     assert verify(again, outcome.result.receipt).result == replace(whole.result, receipt=None)
-    assert len(listening.events) == 2 + outcome.turns
+    assert len(listening.events) == 2 + len(again.facts) - 5
 
 
 SHY = """
@@ -81,7 +81,7 @@ def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_
     spec = spec_of("fish", shy, "greedy", id="m", journal=str(tmp_path))
     whole = run(replace(spec, id="whole"))
     sys.modules[shy.split(":")[1]].made.clear()
-    path = interrupted(spec, actions=whole.turns)
+    path = interrupted(spec, actions=turns_in(whole))
     assert read(path).at(None).turn is None
 
     outcome = way(spec)
@@ -139,7 +139,8 @@ def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, t
 
     again = way(spec)
 
-    assert again == replace(first, took=again.took)
+    assert again == replace(first, took=again.took, turns=again.turns)
+    assert turns_in(again) == turns_in(first)
     assert again.result is not None
     assert (tmp_path / "m.jsonl").read_bytes() == left
     with pytest.raises(BadRequest, match="another match than the one"):

@@ -1,25 +1,33 @@
 """Keep what whoever hosts a match wants to know of it, besides the record."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from fairplay.core.events import Ejected, Event, Receipt
+from fairplay.core.events import Acted, Ejected, Event, Receipt
+from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Failed, Message, TakeTurn
 from fairplay.core.roles import UNRECORDED, Record
 
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
 
 class Notes:
-    """A record that passes everything on to another, and remembers what failing players said."""
+    """A record that passes everything on to another, and remembers how long turns took, and what failing players said.
 
-    def __init__(self, record: Record = UNRECORDED) -> None:
+    If a match goes on, `took` has how long each turn took before, by seat.
+    """
+
+    def __init__(self, record: Record = UNRECORDED, took: Mapping[Seat, Sequence[float]] = NOTHING) -> None:
         self.clock: Callable[[], float] = time.perf_counter if record is UNRECORDED else record.clock
-        self.evidence: list[tuple[int, str]] = []  # (seat, what it said)
-        self.turns = 0
+        self.evidence: list[tuple[Seat, str]] = []  # (seat, what it said)
+        self.took = {seat: list(turns) for seat, turns in took.items()}
         self._record = record
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        if isinstance(message, TakeTurn):
-            self.turns += 1
+        if answer is not None and isinstance(message, TakeTurn) and isinstance(event, Acted | Ejected):
+            self.took.setdefault(event.seat, []).append(answer.took)
         behind = self._record.write(event, message, answer)
         if isinstance(event, Ejected) and isinstance(answer, Failed) and answer.evidence:
             self.evidence.append((event.seat, answer.evidence))

@@ -2,23 +2,23 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Acted, Receipt
-from fairplay.core.game import Moment
-from fairplay.core.roles import Observer, Record
+from fairplay.core.events import Receipt
+from fairplay.core.game import Seat
+from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for
-from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for, turns_taken
+from fairplay.hosting.spec import MatchSpec, Outcome, Turns
 from fairplay.hosting.table import Table, called
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
 from fairplay.players.address import loaded, named_in_module
-from fairplay.referee.closing import surely
+from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
 from fairplay.referee.local import Local
@@ -37,12 +37,17 @@ def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
     return hosted.outcome()
 
 
-async def run_async(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
-    """The same, awaited: any number of matches can be played in one event loop."""
+async def run_async(
+    spec: MatchSpec, observers: Sequence[Observer] = (), *, ready: asyncio.Event | None = None
+) -> Outcome:
+    """The same, awaited: any number of matches can be played in one event loop.
+
+    With an event, everybody sits down at once, and the match begins when it is set.
+    """
     hosted: Hosted | None = None
     try:
         hosted = hosted_for(spec, observers)
-        await hosted.play_async()
+        await hosted.play_async(ready)
     except Finished:
         return outcome_on_record(spec)
     except HostFault as fault:
@@ -84,10 +89,10 @@ class Hosted:
             inform = leaving.enter_context(self._referee.informing())
             return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
 
-    async def play_async(self) -> AnyMatch:
-        """The same, awaited."""
+    async def play_async(self, ready: asyncio.Event | None = None) -> AnyMatch:
+        """The same, awaited; with an event, those who sit wait for it."""
         with ExitStack() as leaving:
-            return await self._play_at(self._table(leaving), leaving)
+            return await self._play_at(self._table(leaving), leaving, ready)
 
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it."""
@@ -101,11 +106,11 @@ class Hosted:
             host_fault=host_fault,
             journal=str(record.path) if isinstance(record, MatchRecord) else None,
             evidence=tuple(self.notes.evidence),
-            turns=self.notes.turns,
+            turns=() if record is None else turns_of(self.notes.took, len(self.match.names)),
             took=self._took,
         )
 
-    async def _play_at(self, table: Table, leaving: ExitStack) -> AnyMatch:
+    async def _play_at(self, table: Table, leaving: ExitStack, ready: asyncio.Event | None = None) -> AnyMatch:
         sitting, record = self._sitting, self._begin(leaving)
         inform = leaving.enter_context(self._referee.informing())
         try:
@@ -119,6 +124,9 @@ class Hosted:
             self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
             if isinstance(record, MatchRecord):
                 record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
+            if ready is not None:
+                await awaited(ready, seating.channels)
+                self._since = time.monotonic()
             final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
             return self._end(final)
         finally:
@@ -133,7 +141,7 @@ class Hosted:
     def _begin(self, leaving: ExitStack) -> Record:
         self.record = self._sitting.begin()
         leaving.callback(self.record.close)
-        self.notes = Notes(self.record)
+        self.notes = Notes(self.record, self._sitting.took)
         self._since = time.monotonic()
         return self.record
 
@@ -157,9 +165,24 @@ def outcome_on_record(spec: MatchSpec) -> Outcome:
         result=replace(recorded.closing.result, receipt=head),
         journal=str(path),
         evidence=tuple((entry.fact.seat, entry.evidence) for entry in entries if entry.evidence),
-        turns=sum(isinstance(entry.fact, Acted) or entry.fact.moment is Moment.TURN for entry in entries),
+        turns=turns_of(turns_taken(entries), len(recorded.names)),
         took=recorded.closing.at - recorded.opening.at,
     )
+
+
+def turns_of(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[Turns, ...]:
+    """The turns by seat, from how long each took."""
+    each = [took.get(seat, ()) for seat in range(seats)]
+    return tuple(Turns(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)
+
+
+async def awaited(ready: asyncio.Event, channels: Mapping[Seat, AsyncChannel]) -> None:
+    """Wait for the event; who is called off before it comes closes the channels."""
+    try:
+        await ready.wait()
+    except BaseException:
+        await close_all_async(channels.values())
+        raise
 
 
 def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
-from fairplay.core.game import Seat
+from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
@@ -110,8 +110,9 @@ def journal_in(
 
 
 def to_hide(spec: MatchSpec) -> list[str]:
-    """What the programs of a spec may not see: the journals, and the key if it has one of its own."""
-    return [] if spec.journal is None else [place for place in (spec.journal, spec.key) if place is not None]
+    """What the programs of a spec may not see: the journals, the key if it has one of its own, and what it names."""
+    kept = () if spec.journal is None else (spec.journal, spec.key)
+    return [place for place in (*kept, *spec.hidden) if place is not None]
 
 
 def interrupted(spec: MatchSpec, tell: Callable[[str], None] = complain) -> Sitting | None:
@@ -218,7 +219,7 @@ def turns_taken(entries: Iterable[Entry]) -> dict[Seat, list[float]]:
     """How long each turn of each seat took."""
     taken: dict[Seat, list[float]] = {}
     for entry in entries:
-        if isinstance(entry.fact, Acted):
+        if isinstance(entry.fact, Acted) or entry.fact.moment is Moment.TURN:
             taken.setdefault(entry.fact.seat, []).append(entry.took)
     return taken
 

@@ -42,6 +42,7 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: str | None = None  # of programs: auto, strict or none; None: auto
     pondering: bool = False  # may programs think while others are asked?
     journal: str | None = None  # the folder where it is recorded; None: nowhere
+    hidden: tuple[str, ...] = ()  # what programs may not see, besides the journals
     key: str | None = None  # the file with the key that marks the journal; None: that of whoever runs the match
     sync: Sync = Sync.BATCH
     observers: tuple[str, ...] = ()  # addresses, py:module:Name
@@ -88,6 +89,14 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
         return game
 
 
+class Turns(msgspec.Struct, frozen=True):
+    """The turns of a seat in a match, in all of its sittings."""
+
+    count: int = 0
+    seconds: float = 0.0  # that they took together
+    slowest: float = 0.0  # of one of them
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a match. A player's fault is in the result; if the host failed, there is none."""
 
@@ -97,7 +106,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     host_fault: str = ""  # why there is no result
     journal: str | None = None  # its file
     evidence: tuple[tuple[Seat, str], ...] = ()  # what failing players said; not for the public
-    turns: int = 0
+    turns: tuple[Turns, ...] = ()  # by seat
     took: float = 0.0  # seconds
 
 
