@@ -1,0 +1,172 @@
+"""Fit Davidson's model, Bradley and Terry's with ties, to all pairs at the tables: strengths, seats, ties.
+
+Of two at a table, the first wins with weight exp(d / 2), loses with exp(-d / 2) and ties with nu, where d is how much
+stronger it is, its seat included. Parameters stand in one vector: players, seats, log nu.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+LOG_NU = -1.0  # where the prior has its middle
+PRECISIONS = (1 / 4**2, 1 / 10**2, 1 / 3**2)  # of the priors of strengths, seats, log nu
+CLOSE = 1e-8
+STEPS = 100
+HALVINGS = 40
+SIGNS = np.array([1.0, -1.0, 1.0, -1.0])  # of first, second, seat of the first, seat of the second
+
+
+class Tables(NamedTuple):
+    """Matches with equally many players, one a row."""
+
+    deals: Ints
+    players: Ints  # by seat
+    places: Ints  # by seat
+
+
+class Pairs(NamedTuple):
+    """Who met whom, sorted, so that it does not matter in which order that came."""
+
+    players: int
+    seats: int
+    groups: int  # of matches, each from a deal of its own
+    group: Ints
+    ends: Ints  # first, second, and as parameters their seats; one row each
+    half_points: Ints  # of the first: 0, 1, 2
+    weight: Floats
+
+    @property
+    def width(self) -> int:
+        """How many parameters there are."""
+        return self.players + self.seats + 1
+
+
+class Fit(NamedTuple):
+    """The parameters at which likelihood and prior are greatest, and how sharp that is."""
+
+    estimate: Floats
+    information: Floats  # minus the second derivatives, of the prior too
+    prior: Floats  # its part, which is diagonal
+
+
+def paired(tables: Sequence[Tables], players: int) -> Pairs:
+    """All pairs at these tables; the players are numbered."""
+    seats = max((each.players.shape[1] for each in tables), default=0)
+    deals = np.unique(np.concatenate([each.deals for each in tables])) if tables else np.zeros(0, np.int64)
+    radices = (players, players, seats, seats, 3, seats + 1)
+    codes = [np.zeros(0, np.int64)]
+    for each in tables:
+        size, group = each.players.shape[1], np.searchsorted(deals, each.deals)
+        for a in range(size):
+            for b in range(a + 1, size):
+                one, other = each.players[:, a], each.players[:, b]
+                half_points = 1 + np.sign(each.places[:, b] - each.places[:, a])
+                turned = one > other
+                row = (
+                    np.where(turned, other, one),
+                    np.where(turned, one, other),
+                    np.where(turned, b, a),
+                    np.where(turned, a, b),
+                    np.where(turned, 2 - half_points, half_points),
+                    np.full(len(one), size),
+                )
+                code = group.astype(np.int64)
+                for radix, digit in zip(radices, row, strict=True):
+                    code = code * radix + digit
+                codes.append(code)
+    code, count = np.unique(np.concatenate(codes), return_counts=True)
+    digits = []
+    for radix in reversed(radices):
+        code, digit = np.divmod(code, max(radix, 1))
+        digits.append(digit)
+    size, half_points, seat_of_second, seat_of_first, second, first = digits
+    ends = np.stack([first, second, players + seat_of_first, players + seat_of_second])
+    return Pairs(players, seats, len(deals), code, ends, half_points, count / np.maximum(size - 1, 1))
+
+
+def fitted(pairs: Pairs, trust: float = 1.0) -> Fit:
+    """Climb by Newton's steps from the middle of the prior; trust in it is 1, or next to nothing to be without it."""
+    width = pairs.width
+    prior = trust * np.repeat(PRECISIONS, (pairs.players, pairs.seats, 1))
+    middle = np.zeros(width)
+    middle[-1] = LOG_NU
+    ends, wins, ties = _meetings(pairs)
+    met = wins[0] + ties + wins[1]
+    balance = (wins[0] - wins[1]) / 2
+    squares = (ends[:, None] * width + ends[None, :]).ravel()
+    signs = np.outer(SIGNS, SIGNS)[:, :, None]
+
+    def height(at: Floats) -> float:
+        apart = SIGNS @ at[ends]
+        top = np.maximum(np.abs(apart) / 2, at[-1])
+        total = np.exp(apart / 2 - top) + np.exp(-apart / 2 - top) + np.exp(at[-1] - top)
+        likelihood = balance * apart + ties * at[-1] - met * (np.log(total) + top)
+        return float(likelihood.sum() - (prior * (at - middle) ** 2).sum() / 2)
+
+    at = middle
+    for _ in range(STEPS):
+        lead, tie = expected(SIGNS @ at[ends], at[-1])
+        slope = summed(ends.ravel(), (SIGNS[:, None] * (balance - met * lead)).ravel(), width)
+        slope[-1] += (ties - met * tie).sum()
+        slope -= prior * (at - middle)
+        curve = met * ((1 - tie) / 4 - lead * lead)
+        information = summed(squares, (signs * curve).ravel(), width * width).reshape(width, width)
+        across = summed(ends.ravel(), (SIGNS[:, None] * (-met * lead * tie)).ravel(), width)
+        information[-1] += across
+        information[:, -1] += across
+        information[-1, -1] += (met * tie * (1 - tie)).sum()
+        information[np.diag_indices(width)] += prior
+        step = np.linalg.solve(information, slope)
+        if np.abs(step).max() < CLOSE:
+            break
+        here = height(at)
+        for _ in range(HALVINGS):
+            if height(at + step) >= here:
+                break
+            step = step / 2
+        at = at + step
+    return Fit(at, information, prior)
+
+
+def expected(apart: Floats, log_nu: float) -> tuple[Floats, Floats]:
+    """Of one so much stronger: half of how much more often it wins than loses, and how often it ties."""
+    top = np.maximum(np.abs(apart) / 2, log_nu)
+    win, lose, tie = np.exp(apart / 2 - top), np.exp(-apart / 2 - top), np.exp(log_nu - top)
+    total = win + lose + tie
+    return (win - lose) / (2 * total), tie / total
+
+
+def slopes(pairs: Pairs, estimate: Floats) -> Floats:
+    """The first derivatives of each group's likelihood there, one row each."""
+    lead, tie = expected(SIGNS @ estimate[pairs.ends], estimate[-1])
+    residual = pairs.weight * ((pairs.half_points - 1) / 2 - lead)
+    where = (pairs.group * pairs.width + pairs.ends).ravel()
+    found = summed(where, (SIGNS[:, None] * residual).ravel(), pairs.groups * pairs.width)
+    found = found.reshape(pairs.groups, pairs.width)
+    tied = pairs.weight * ((pairs.half_points == 1) - tie)
+    found[:, -1] = summed(pairs.group, tied, pairs.groups)
+    return found
+
+
+def summed(where: Ints, what: Floats, length: int) -> Floats:
+    """What is to be added up, added up where it belongs, in order."""
+    return np.bincount(where, what, length).astype(np.float64, copy=False)
+
+
+def _meetings(pairs: Pairs) -> tuple[Ints, Floats, Floats]:
+    """The same pairs in the same seats taken together: their ends, how often each won, how often they tied."""
+    code = np.zeros(len(pairs.group), np.int64)
+    for end in pairs.ends:
+        code = code * pairs.width + end
+    _, sample, back = np.unique(code, return_index=True, return_inverse=True)
+    lost, ties, won = (
+        summed(back, np.where(pairs.half_points == half_points, pairs.weight, 0.0), len(sample))
+        for half_points in range(3)
+    )
+    return pairs.ends[:, sample], np.stack([won, lost]), ties

@@ -1,0 +1,277 @@
+"""Tell who is better from places: ratings in Elo with honest intervals, ranks, seats, the probability of being best."""
+
+from collections.abc import Iterable
+from itertools import chain
+from math import log
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.davidson import (
+    LOG_NU,
+    SIGNS,
+    Bools,
+    Fit,
+    Floats,
+    Ints,
+    Pairs,
+    Tables,
+    expected,
+    fitted,
+    paired,
+    slopes,
+    summed,
+)
+
+ELO = 400 / log(10)  # of one logit
+ERROR = 0.05  # of intervals, and of all that is told apart taken together
+FEW_GROUPS = 10
+FEW_OTHERS = 3  # groups in which a player did not score what it scores most often
+DRAWS = 10_000
+SEED = 12
+DIGITS = 6  # of what is told; more would depend on how the machine adds
+TINY = 1e-6  # in logits: two who always do the same have no error between them
+
+
+class Rating(msgspec.Struct, frozen=True):
+    """What is known of a player; in Elo, and relative to the mean of those who are not one-sided."""
+
+    name: str
+    rating: float
+    low: float | None  # None: there is no such bound
+    high: float | None
+    best_rank: int
+    worst_rank: int
+    best: float  # the probability of being best of all
+    games: int
+    groups: int  # of games that share a deal
+    one_sided: str = ""  # or "never scored", or "never lost"
+    too_few: bool = False  # games, to make much of it
+
+
+class SeatEffect(msgspec.Struct, frozen=True):
+    """What a seat is worth, in Elo, relative to the mean of all seats."""
+
+    seat: int
+    rating: float
+    low: float
+    high: float
+
+
+class Ratings(msgspec.Struct, frozen=True):
+    """What is known of all who played."""
+
+    players: tuple[Rating, ...] = ()  # best first, and by name
+    seats: tuple[SeatEffect, ...] = ()
+    ties: float = round(np.exp(LOG_NU).item(), DIGITS)  # Davidson's nu
+    apart: tuple[tuple[str, str], ...] = ()  # (better, worse), where that is beyond doubt
+
+
+class Record(NamedTuple):
+    """What was scored, by player or by seat; an array each."""
+
+    games: Floats
+    points: Floats
+    groups: Ints
+    few: Bools  # are the groups in which it scored something else than usual too few?
+
+
+class Spread(NamedTuple):
+    """How far some figures may be off, as covariances."""
+
+    seen: Floats  # as the groups differ from one another
+    modelled: Floats  # as they would if the model were true
+    assumed: Floats  # the prior's part in that
+
+    def of(self, contrasts: Floats) -> "Spread":
+        """The same for figures that are made of these, one a row."""
+        return Spread(*(contrasts @ each @ contrasts.T for each in self))
+
+    def errors(self, few: Bools) -> Floats:
+        """The standard errors of all figures."""
+        return _errors(Spread(*(np.diag(each) for each in self)), few)
+
+    def errors_between(self, few: Bools) -> Floats:
+        """The standard errors of all differences."""
+        between = (np.add.outer(np.diag(each), np.diag(each)) - 2 * each for each in self)
+        return _errors(Spread(*between), few)
+
+
+def rate(counted: Iterable[Counted]) -> Ratings:
+    """What these matches say about the players; neither their order matters nor that of the players."""
+    names, tables = _seated(counted)
+    if not names:
+        return Ratings()
+    pairs = paired(tables, len(names))
+    fit = fitted(pairs)
+    spread = _spread(pairs, fit)
+    record = _record(pairs.ends[:2], pairs, pairs.players)
+    never_scored = record.points < TINY
+    never_lost = record.points > record.games - TINY
+    inside = ~(never_scored | never_lost)
+    reference = inside if inside.any() else np.ones_like(inside)
+
+    players = slice(0, pairs.players)
+    centred = np.eye(pairs.players) - reference / reference.sum()
+    strength = centred @ fit.estimate[players]
+    about = Spread(*(each[players, players] for each in spread)).of(centred)
+    reach = about.errors(record.few) * _quantile(record.groups - 1)
+    shift = fit.estimate[0] - strength[0]
+    better = told_apart(strength, about.errors_between(np.logical_or.outer(record.few, record.few)), record.groups)
+    best = _best(strength, about, record)
+    rows = []
+    for at, name in enumerate(names):
+        low: float | None = _told(strength[at] - reach[at])
+        high: float | None = _told(strength[at] + reach[at])
+        if never_scored[at]:
+            low, high = None, _told(max(strength[at], _bound(at, pairs, fit, 1 - _luck(record, at)) - shift))
+        elif never_lost[at]:
+            low, high = _told(min(strength[at], _bound(at, pairs, fit, _luck(record, at)) - shift)), None
+        rows.append(
+            Rating(
+                name,
+                _told(strength[at]),
+                low,
+                high,
+                best_rank=1 + int(better[:, at].sum()),
+                worst_rank=len(names) - int(better[at].sum()),
+                best=float(best[at]),
+                games=round(record.games[at]),
+                groups=int(record.groups[at]),
+                one_sided="never scored" if never_scored[at] else "never lost" if never_lost[at] else "",
+                too_few=bool(record.groups[at] < FEW_GROUPS or record.few[at]),
+            )
+        )
+    rows.sort(key=lambda row: (-row.rating, row.name))
+    rank = {row.name: at for at, row in enumerate(rows)}
+    apart = [(names[one], names[other]) for one, other in np.argwhere(better)]
+    return Ratings(
+        tuple(rows),
+        _seats(pairs, fit, spread),
+        round(float(np.exp(fit.estimate[-1])), DIGITS),
+        tuple(sorted(apart, key=lambda pair: (rank[pair[0]], rank[pair[1]]))),
+    )
+
+
+def _seated(counted: Iterable[Counted]) -> tuple[list[str], list[Tables]]:
+    """Who played, by name, and the matches by size of the table, with numbers for names."""
+    by_size: dict[int, list[Counted]] = {}
+    for one in counted:
+        if len(one.places) > 1:
+            by_size.setdefault(len(one.places), []).append(one)
+    names = sorted({name for several in by_size.values() for one in several for name in one.names})
+    number = {name: at for at, name in enumerate(names)}
+    return names, [
+        Tables(
+            np.array([one.deal for one in several], np.int64),
+            np.array([number[name] for one in several for name in one.names], np.int64).reshape(-1, size),
+            np.array(list(chain.from_iterable(one.places for one in several)), np.int64).reshape(-1, size),
+        )
+        for size, several in sorted(by_size.items())
+    ]
+
+
+def _spread(pairs: Pairs, fit: Fit) -> Spread:
+    """The cluster sandwich by deal group, beside the inverse of the information."""
+    inverse = np.linalg.inv(fit.information).astype(np.float64, copy=False)
+    slope = slopes(pairs, fit.estimate)
+    between = np.einsum("gi,gj->ij", slope, slope)  # not by BLAS, whose sums depend on the number of threads
+    seen = inverse @ between @ inverse * (pairs.groups / max(pairs.groups - 1, 1))
+    return Spread(seen, inverse, inverse * fit.prior @ inverse)
+
+
+def _errors(variance: Spread, few: Bools) -> Floats:
+    """What is seen, unless there is too little to be seen, or the prior says more than the games."""
+    doubtful = few | (variance.assumed > variance.modelled / 2)
+    square = np.where(doubtful, np.maximum(variance.seen, variance.modelled), variance.seen)
+    return np.sqrt(np.maximum(square, TINY**2))
+
+
+def _record(ends: Ints, pairs: Pairs, count: int) -> Record:
+    """What was scored at these ends of the pairs."""
+    where = (ends * pairs.groups + pairs.group).ravel()
+    won = pairs.weight * pairs.half_points / 2
+    games = summed(where, np.tile(pairs.weight, 2), count * pairs.groups)
+    points = summed(where, np.concatenate([won, pairs.weight - won]), count * pairs.groups)
+    there = np.flatnonzero(games)
+    who, score = there // pairs.groups, np.rint(points[there] / games[there] / TINY).astype(np.int64)
+    usual, times = np.unique(who * 2 * round(1 / TINY) + score, return_counts=True)
+    groups, most = np.bincount(who, minlength=count), np.zeros(count, np.int64)
+    np.maximum.at(most, usual // (2 * round(1 / TINY)), times)
+    games, points = (each.reshape(count, -1).sum(1) for each in (games, points))
+    return Record(games, points, groups, groups - most < FEW_OTHERS)
+
+
+def _quantile(freedom: Ints) -> Floats:
+    """How many standard errors an interval reaches to either side."""
+    return np.asarray(stdtrit(np.maximum(freedom, 1), 1 - ERROR / 2))
+
+
+def _luck(record: Record, at: int) -> float:
+    """The expected score at which to win nothing less than everything in all groups is just not too much of luck."""
+    return float((ERROR / 2) ** (1 / record.groups[at]))
+
+
+def _bound(at: int, pairs: Pairs, fit: Fit, score: float) -> float:
+    """How strong a player is whose expected score in its games is this."""
+    mine = (pairs.ends[0] == at) | (pairs.ends[1] == at)
+    weight, turn = pairs.weight[mine], np.where(pairs.ends[0, mine] == at, 1.0, -1.0)
+    rest = turn * (SIGNS @ fit.estimate[pairs.ends[:, mine]]) - fit.estimate[at]
+    low, high = -60.0, 60.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        lead, _ = expected(middle + rest, fit.estimate[-1])
+        if (weight * lead).sum() / weight.sum() + 0.5 < score:
+            low = middle
+        else:
+            high = middle
+    return middle
+
+
+def told_apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
+    """Who is better than whom beyond doubt, by Holm's procedure over all pairs."""
+    ones, others = np.triu_indices(len(strength), 1)
+    apart = strength[ones] - strength[others]
+    freedom = np.maximum(np.minimum(groups[ones], groups[others]) - 1, 1)
+    chance = 2 * stdtr(freedom, -np.abs(apart) / errors[ones, others])
+    better = np.zeros((len(strength), len(strength)), bool)
+    for rank, pair in enumerate(np.argsort(chance, kind="stable")):
+        if chance[pair] > ERROR / (len(chance) - rank):
+            break
+        one, other = (ones[pair], others[pair]) if apart[pair] > 0 else (others[pair], ones[pair])
+        better[one, other] = True
+    return better
+
+
+def _best(strength: Floats, about: Spread, record: Record) -> Floats:
+    """How often each is best in draws of a multivariate t; who is in doubt has the model's spread on top."""
+    doubtful = record.few | (np.diag(about.assumed) > np.diag(about.modelled) / 2)
+    values, vectors = np.linalg.eigh(about.seen + about.modelled * np.outer(doubtful, doubtful))
+    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    freedom = max(int(np.sort(record.groups)[(len(strength) - 1) // 2]) - 1, 1)
+    chance = np.random.default_rng(SEED)
+    scale = np.sqrt(freedom / chance.chisquare(freedom, DRAWS))
+    drawn = strength + chance.standard_normal((DRAWS, len(strength))) @ root * scale[:, None]
+    return np.bincount(drawn.argmax(1), minlength=len(strength)) / DRAWS
+
+
+def _seats(pairs: Pairs, fit: Fit, spread: Spread) -> tuple[SeatEffect, ...]:
+    """What the seats are worth."""
+    seats = slice(pairs.players, pairs.players + pairs.seats)
+    centred = np.eye(pairs.seats) - 1 / pairs.seats
+    worth = centred @ fit.estimate[seats]
+    record = _record(pairs.ends[2:] - pairs.players, pairs, pairs.seats)
+    errors = Spread(*(each[seats, seats] for each in spread)).of(centred).errors(record.few)
+    reach = errors * _quantile(np.array(pairs.groups - 1))
+    return tuple(
+        SeatEffect(seat, _told(worth[seat]), _told(worth[seat] - reach[seat]), _told(worth[seat] + reach[seat]))
+        for seat in range(pairs.seats)
+    )
+
+
+def _told(logits: float) -> float:
+    """A strength as it is told, in Elo."""
+    return round(float(logits) * ELO, DIGITS) + 0.0
