@@ -86,6 +86,10 @@ class Spread(NamedTuple):
     modelled: Floats  # as they would if the model were true
     assumed: Floats  # the prior's part in that
 
+    def part(self, first: int, count: int) -> "Spread":
+        """The same for some of the figures."""
+        return Spread(*(each[first : first + count, first : first + count] for each in self))
+
     def of(self, contrasts: Floats) -> "Spread":
         """The same for figures that are made of these, one a row."""
         return Spread(*(contrasts @ each @ contrasts.T for each in self))
@@ -100,40 +104,75 @@ class Spread(NamedTuple):
         return _errors(Spread(*between), few)
 
 
+class Known(NamedTuple):
+    """What is known of the players, as arrays by name, in logits."""
+
+    names: list[str]
+    pairs: Pairs
+    fit: Fit
+    spread: Spread  # of all parameters
+    record: Record
+    never_scored: Bools
+    never_lost: Bools
+    reference: Bools  # whose mean is 0
+    strength: Floats
+    about: Spread  # of the strengths
+    errors: Floats
+    errors_between: Floats  # of all pairs
+
+
 def rate(counted: Iterable[Counted]) -> Ratings:
     """What these matches say about the players; neither their order matters nor that of the players."""
     names, tables = _seated(counted)
-    if not names:
-        return Ratings()
-    pairs = paired(tables, len(names))
+    return told(known(names, paired(tables, len(names)))) if names else Ratings()
+
+
+def known(names: list[str], pairs: Pairs) -> Known:
+    """What is known of players who met in these pairs."""
     fit = fitted(pairs)
     spread = _spread(pairs, fit)
     record = _record(pairs.ends[:2], pairs, pairs.players)
     never_scored = record.points < TINY
     never_lost = record.points > record.games - TINY
     inside = ~(never_scored | never_lost)
-    reference = inside if inside.any() else np.ones_like(inside)
-
-    players = slice(0, pairs.players)
+    reference = inside if inside.any() else ~inside
     centred = np.eye(pairs.players) - reference / reference.sum()
-    strength = centred @ fit.estimate[players]
-    about = Spread(*(each[players, players] for each in spread)).of(centred)
-    reach = about.errors(record.few) * _quantile(record.groups - 1)
-    shift = fit.estimate[0] - strength[0]
-    better = told_apart(strength, about.errors_between(np.logical_or.outer(record.few, record.few)), record.groups)
-    best = _best(strength, about, record)
+    about = spread.part(0, pairs.players).of(centred)
+    return Known(
+        names,
+        pairs,
+        fit,
+        spread,
+        record,
+        never_scored,
+        never_lost,
+        reference,
+        centred @ fit.estimate[: pairs.players],
+        about,
+        about.errors(record.few),
+        about.errors_between(np.logical_or.outer(record.few, record.few)),
+    )
+
+
+def told(known: Known) -> Ratings:
+    """The same in words and in Elo."""
+    names, record, strength = known.names, known.record, known.strength
+    reach = known.errors * quantile(record.groups - 1)
+    better = told_apart(strength, known.errors_between, record.groups)
+    best = _best(known)
     rows = []
     for at, name in enumerate(names):
-        low: float | None = _told(strength[at] - reach[at])
-        high: float | None = _told(strength[at] + reach[at])
-        if never_scored[at]:
-            low, high = None, _told(max(strength[at], _bound(at, pairs, fit, 1 - _luck(record, at)) - shift))
-        elif never_lost[at]:
-            low, high = _told(min(strength[at], _bound(at, pairs, fit, _luck(record, at)) - shift)), None
+        low: float | None = _elo(strength[at] - reach[at])
+        high: float | None = _elo(strength[at] + reach[at])
+        luck = (ERROR / 2) ** (1 / record.groups[at])  # with this expected score, one seldom scores all in all groups
+        if known.never_scored[at]:
+            low, high = None, _elo(max(strength[at], _bound(at, known, 1 - luck)))
+        elif known.never_lost[at]:
+            low, high = _elo(min(strength[at], _bound(at, known, luck))), None
         rows.append(
             Rating(
                 name,
-                _told(strength[at]),
+                _elo(strength[at]),
                 low,
                 high,
                 best_rank=1 + int(better[:, at].sum()),
@@ -141,7 +180,7 @@ def rate(counted: Iterable[Counted]) -> Ratings:
                 best=float(best[at]),
                 games=round(record.games[at]),
                 groups=int(record.groups[at]),
-                one_sided="never scored" if never_scored[at] else "never lost" if never_lost[at] else "",
+                one_sided="never scored" if known.never_scored[at] else "never lost" if known.never_lost[at] else "",
                 too_few=bool(record.groups[at] < FEW_GROUPS or record.few[at]),
             )
         )
@@ -150,8 +189,8 @@ def rate(counted: Iterable[Counted]) -> Ratings:
     apart = [(names[one], names[other]) for one, other in np.argwhere(better)]
     return Ratings(
         tuple(rows),
-        _seats(pairs, fit, spread),
-        round(float(np.exp(fit.estimate[-1])), DIGITS),
+        _seats(known),
+        round(float(np.exp(known.fit.estimate[-1])), DIGITS),
         tuple(sorted(apart, key=lambda pair: (rank[pair[0]], rank[pair[1]]))),
     )
 
@@ -205,30 +244,26 @@ def _record(ends: Ints, pairs: Pairs, count: int) -> Record:
     return Record(games, points, groups, groups - most < FEW_OTHERS)
 
 
-def _quantile(freedom: Ints) -> Floats:
+def quantile(freedom: Ints) -> Floats:
     """How many standard errors an interval reaches to either side."""
     return np.asarray(stdtrit(np.maximum(freedom, 1), 1 - ERROR / 2))
 
 
-def _luck(record: Record, at: int) -> float:
-    """The expected score at which to win nothing less than everything in all groups is just not too much of luck."""
-    return float((ERROR / 2) ** (1 / record.groups[at]))
-
-
-def _bound(at: int, pairs: Pairs, fit: Fit, score: float) -> float:
-    """How strong a player is whose expected score in its games is this."""
+def _bound(at: int, known: Known, score: float) -> float:
+    """How strong a player would be whose expected score in the same games is this."""
+    pairs, estimate = known.pairs, known.fit.estimate
     mine = (pairs.ends[0] == at) | (pairs.ends[1] == at)
     weight, turn = pairs.weight[mine], np.where(pairs.ends[0, mine] == at, 1.0, -1.0)
-    rest = turn * (SIGNS @ fit.estimate[pairs.ends[:, mine]]) - fit.estimate[at]
-    low, high = -60.0, 60.0
+    apart = turn * (SIGNS @ estimate[pairs.ends[:, mine]])
+    low, high = -60.0, 60.0  # how much stronger than it is
     for _ in range(60):
         middle = (low + high) / 2
-        lead, _ = expected(middle + rest, fit.estimate[-1])
+        lead, _ = expected(apart + middle, estimate[-1])
         if (weight * lead).sum() / weight.sum() + 0.5 < score:
             low = middle
         else:
             high = middle
-    return middle
+    return float(known.strength[at] + middle)
 
 
 def told_apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
@@ -246,32 +281,33 @@ def told_apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
     return better
 
 
-def _best(strength: Floats, about: Spread, record: Record) -> Floats:
+def _best(known: Known) -> Floats:
     """How often each is best in draws of a multivariate t; who is in doubt has the model's spread on top."""
+    strength, about, record = known.strength, known.about, known.record
     doubtful = record.few | (np.diag(about.assumed) > np.diag(about.modelled) / 2)
     values, vectors = np.linalg.eigh(about.seen + about.modelled * np.outer(doubtful, doubtful))
     root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    freedom = max(int(np.sort(record.groups)[(len(strength) - 1) // 2]) - 1, 1)
+    freedom = max(int(np.sort(record.groups)[(len(strength) - 1) // 2]) - 1, 1)  # of the player in the middle
     chance = np.random.default_rng(SEED)
     scale = np.sqrt(freedom / chance.chisquare(freedom, DRAWS))
     drawn = strength + chance.standard_normal((DRAWS, len(strength))) @ root * scale[:, None]
     return np.bincount(drawn.argmax(1), minlength=len(strength)) / DRAWS
 
 
-def _seats(pairs: Pairs, fit: Fit, spread: Spread) -> tuple[SeatEffect, ...]:
+def _seats(known: Known) -> tuple[SeatEffect, ...]:
     """What the seats are worth."""
-    seats = slice(pairs.players, pairs.players + pairs.seats)
-    centred = np.eye(pairs.seats) - 1 / pairs.seats
-    worth = centred @ fit.estimate[seats]
-    record = _record(pairs.ends[2:] - pairs.players, pairs, pairs.seats)
-    errors = Spread(*(each[seats, seats] for each in spread)).of(centred).errors(record.few)
-    reach = errors * _quantile(np.array(pairs.groups - 1))
+    pairs, players, seats = known.pairs, known.pairs.players, known.pairs.seats
+    centred = np.eye(seats) - 1 / seats
+    worth = centred @ known.fit.estimate[players : players + seats]
+    few = _record(pairs.ends[2:] - players, pairs, seats).few
+    errors = known.spread.part(players, seats).of(centred).errors(few)
+    reach = errors * quantile(np.array(pairs.groups - 1))
     return tuple(
-        SeatEffect(seat, _told(worth[seat]), _told(worth[seat] - reach[seat]), _told(worth[seat] + reach[seat]))
-        for seat in range(pairs.seats)
+        SeatEffect(seat, _elo(worth[seat]), _elo(worth[seat] - reach[seat]), _elo(worth[seat] + reach[seat]))
+        for seat in range(seats)
     )
 
 
-def _told(logits: float) -> float:
-    """A strength as it is told, in Elo."""
-    return round(float(logits) * ELO, DIGITS) + 0.0
+def _elo(logits: float) -> float:
+    """A strength as it is told."""
+    return round(float(logits) * ELO, DIGITS) + 0.0  # and not -0.0
