@@ -23,7 +23,7 @@ CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes 
 ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
 MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", ATTACKS)
 DOES_IO = ("players/", "journal/", "hosting/")
-USES_LOTS = ("core/chance.py", *(f"games/{game}/game.py" for game in GAMES), "testing/")
+USES_LOTS = ("core/chance.py", "tournament/formats/", *(f"games/{game}/game.py" for game in GAMES), "testing/")
 PER_GAME = ("games/", "course/", "harness/", "tournament/courses.py", "tournament/formats/courses.py")
 LONGEST_FILE = 400
 

@@ -11,6 +11,7 @@ from fairplay.tournament.spec import Consequence
 
 Names = tuple[str, ...]
 Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: let the ratings decide
+NOBODY: Ranking = ((),)  # is left; of a knock-out without a winner the first group is empty, too
 Round = tuple[MatchSpec, ...]
 
 

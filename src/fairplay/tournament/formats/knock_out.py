@@ -1,0 +1,110 @@
+"""Let only the first of each table go on, until one is left."""
+
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import count
+
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.counted import Format, Names, Round, Sent, names_of
+from fairplay.tournament.formats.points import totals
+from fairplay.tournament.formats.seating import rotated
+from fairplay.tournament.formats.sizes import table_sizes
+from fairplay.tournament.settings import KnockOut
+from fairplay.tournament.spec import Cup
+
+Players = tuple[Entrant, ...]
+EXTRA_SETS = 3  # of games, for those who are equal; then whoever stands higher in the file goes on
+
+
+def knock_out(cup: Cup, settings: KnockOut) -> Format:
+    """Whoever stands higher in the file meets others who do as late as possible, and has the byes.
+
+    The first round leaves a power of the table's size where the game allows it, so that later there are no byes. The
+    rank is the round reached; if those who are left are too few for a game, they share the first.
+    """
+    allowed, deals = table_sizes(cup), count()
+    left = cup.players
+    out: list[Names] = []  # who lost, round by round
+    while len(left) > 1 and (sizes := drawn(len(left), settings.table, allowed)):
+        byes = left[: len(left) - sum(sizes)]
+        groups = spread(left[len(byes) :], len(sizes))
+        on, there = yield from contest(cup, groups, settings.games, allowed, deals)
+        out.append(tuple(one.name for one in left if one not in byes + on and one.name in there))
+        left = tuple(one for one in left if one in byes + on and one.name in there)
+    return (names_of(left), *(losers for losers in reversed(out) if losers))
+
+
+def drawn(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
+    """The tables of a round, all others having a bye: as many lose as are above a power of the size, or nearly so.
+
+    >>> drawn(5, 2, range(2, 5)), drawn(6, 4, range(2, 5)), drawn(6, 5, range(3, 6)), drawn(2, 3, range(3, 6))
+    ((2,), (3,), (3,), ())
+    """
+    power = 1
+    while power * size < players:
+        power *= size
+    above = players - power
+    tries = [*range(above, players), *range(above - 1, 0, -1)]
+    playable = [lost for lost in tries if lost == players - 1 or players - lost >= min(allowed)]
+    for lost in playable + tries:
+        found = {}
+        for tables in range(1, min(lost, players - lost) + 1):
+            small, larger = divmod(lost + tables, tables)
+            sizes = (small + 1,) * larger + (small,) * (tables - larger)
+            if sizes[0] in allowed and small in allowed:
+                found[sizes] = (sizes[0] > size, sum(abs(one - size) for one in sizes), tables)
+        if found:
+            return min(found, key=found.__getitem__)
+    return ()
+
+
+def spread(players: Players, tables: int) -> list[Players]:
+    """The players at so many tables, to and fro, so that the first are apart and the first meets the last.
+
+    >>> spread("abcdef", 3), spread("abcdefgh", 3)
+    ([('a', 'f'), ('b', 'e'), ('c', 'd')], [('a', 'f', 'g'), ('b', 'e', 'h'), ('c', 'd')])
+    """
+    groups: list[list[Entrant]] = [[] for _ in range(tables)]
+    for place, player in enumerate(players):
+        row, column = divmod(place, tables)
+        groups[column if row % 2 == 0 else tables - 1 - column].append(player)
+    return [tuple(group) for group in groups]
+
+
+def contest(
+    cup: Cup, groups: Sequence[Players], games: int, allowed: Collection[int], deals: Iterator[int]
+) -> Generator[Round, Sent, tuple[Players, Names]]:
+    """Who goes on from these groups, and who may play at all by then.
+
+    Equals play another set among themselves, or with their table if they are too few for a game.
+    """
+    rivals = {group: group for group in groups}  # who may still go on
+    there: Names = names_of([player for group in groups for player in group])
+    for _ in range(1 + EXTRA_SETS):
+        undecided = [(equals, group) for group, equals in rivals.items() if len(equals) > 1]
+        at_table = [fitting(choices, allowed, there) for choices in undecided]
+        matches = tuple(
+            cup.match(rotated(players, game), next(deals)) for players in at_table if players for game in range(games)
+        )
+        if not matches:
+            break
+        sent = yield matches
+        there, points = names_of(sent.players), totals(sent.matches)
+        rivals = {group: best(equals, points, there) for group, equals in rivals.items()}
+    return tuple(equals[0] for equals in rivals.values() if equals), there
+
+
+def fitting(choices: Sequence[Players], allowed: Collection[int], there: Names) -> Players:
+    """The first of these groups, as far as they are there, that is large enough for a game."""
+    for players in choices:
+        here = tuple(one for one in players if one.name in there)
+        if len(here) in allowed:
+            return here
+    return ()
+
+
+def best(players: Players, points: Mapping[str, Fraction], there: Names) -> Players:
+    """Those with the most points."""
+    here = [one for one in players if one.name in there]
+    most = max((points.get(one.name, 0) for one in here), default=0)
+    return tuple(one for one in here if points.get(one.name, 0) == most)

@@ -1,0 +1,81 @@
+"""Say who sits where, so that in the end nobody has sat more often in one seat than in another."""
+
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+Player = TypeVar("Player", bound=Hashable)
+
+
+def square(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], ...]:
+    """As many seat orders as there are seats: each player is in each seat once, and has its neighbours evenly.
+
+    Up and down in turns makes the first order (0 1 3 2), and the others follow from it by counting on: at tables of an
+    even size each comes directly behind each other once. At the others that takes the mirrored orders as well.
+
+    >>> square(4)
+    ((0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1))
+    """
+    first = [0] + [(size - step // 2) % size if step % 2 else step // 2 for step in range(2, size + 1)]
+    if mirrored:
+        first.reverse()
+    return tuple(tuple((player + row) % size for player in first) for row in range(size))
+
+
+def rotated(players: Sequence[Player], game: int) -> tuple[Player, ...]:
+    """Who sits where in a game of the same players, counted from 0.
+
+    >>> [rotated("abc", game) for game in range(3)]
+    [('a', 'b', 'c'), ('b', 'c', 'a'), ('c', 'a', 'b')]
+    """
+    size = len(players)
+    return tuple(players[player] for player in square(size, mirrored=game // size % 2 == 1)[game % size])
+
+
+def seated(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]:
+    """The players of these matches by seat; tables are of one size, and nobody sits at one of them twice.
+
+    The games of each player, in this order, are cut into blocks of as many as there are seats. In each block it has
+    each seat once, and so nobody has ever sat more than once more often in one seat than in another.
+
+    Matches and blocks are the two sides of a graph in which no node has more edges than there are seats. By König's
+    theorem so many colours, which are the seats, suffice. Edge by edge: if no colour is free at both ends, one that is
+    free at the match is set free at the block, by changing places with another all along the path of the two.
+    """
+    size = len(tables[0]) if tables else 0
+    by_match: list[list[int]] = [[-1] * size for _ in tables]  # by seat: the block
+    by_block: list[list[int]] = []  # by seat: the match
+    owners: list[Player] = []
+    games: dict[Player, int] = {}
+    latest: dict[Player, int] = {}
+    for match, players in enumerate(tables):
+        here = by_match[match]
+        for player in players:
+            if games.setdefault(player, 0) % size == 0:
+                latest[player] = len(owners)
+                owners.append(player)
+                by_block.append([-1] * size)
+            games[player] += 1
+            block = latest[player]
+            there = by_block[block]
+            for seat in range(size):
+                if here[seat] < 0 and there[seat] < 0:
+                    break
+            else:
+                seat = here.index(-1)
+                _exchange(by_match, by_block, block, seat, there.index(-1))
+            here[seat], there[seat] = block, match
+    return [tuple(owners[block] for block in blocks) for blocks in by_match]
+
+
+def _exchange(by_match: list[list[int]], by_block: list[list[int]], block: int, seat: int, other: int) -> None:
+    """Set a seat free at a block that has the other one to give; the path ends, as it never comes to a node twice."""
+    path = []
+    while (match := by_block[block][seat]) >= 0:
+        path.append((match, block, seat, other))
+        if (block := by_match[match][other]) < 0:
+            break
+        path.append((match, block, other, seat))
+    for match, block, old, _ in path:
+        by_match[match][old] = by_block[block][old] = -1
+    for match, block, _, new in path:
+        by_match[match][new], by_block[block][new] = block, match

@@ -1,0 +1,179 @@
+"""Count who met whom and who sat where in round robins and duplicates."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, permutations
+from math import factorial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairplay.core.chance import Lots
+from fairplay.tournament.formats.meetings import tables
+from fairplay.tournament.formats.seating import rotated, seated, square
+from fairplay.tournament.settings import Duplicate, RoundRobin
+from tests.some import some
+from tests.tournament.conducting import by_number, conducted, cup_of, names
+
+GAMES = (1, 2, 3, 5, 7, 10, 16, 31, 45, 100, 301)
+NAMED = {2: "fish", 3: "tsuro", 4: "tsuro", 5: "tsuro"}
+
+
+def schedule(players: int, table: int, games: int) -> list[tuple[str, ...]]:
+    (matches,), ranking = conducted(cup_of(players, RoundRobin(games, table), game=NAMED[table]), by_number)
+    assert ranking == ()
+    return [names(spec) for spec in matches]
+
+
+def spread(counts: Counter[str] | Counter[frozenset[str]], of: int) -> int:
+    """How much more often the commonest of so many things occurs than the rarest."""
+    return max(counts.values(), default=0) - (min(counts.values()) if len(counts) == of else 0)
+
+
+def meetings(matches: Sequence[tuple[str, ...]]) -> Counter[frozenset[str]]:
+    return Counter(frozenset(pair) for seats in matches for pair in combinations(seats, 2))
+
+
+def seat_spread(matches: Sequence[tuple[str, ...]]) -> int:
+    sat = Counter((name, seat) for seats in matches for seat, name in enumerate(seats))
+    everybody, size = {name for name, _ in sat}, len(matches[0])
+    return max(
+        max(sat[name, seat] for seat in range(size)) - min(sat[name, seat] for seat in range(size))
+        for name in everybody
+    )
+
+
+@pytest.mark.parametrize(
+    ("players", "table"), [(players, table) for table in (2, 3, 4, 5) for players in (*range(table, 10), 11, 15, 20)]
+)
+def test_everybody_plays_and_sits_everywhere_as_often_as_everybody_else(players: int, table: int) -> None:
+    for games in GAMES:
+        matches = schedule(players, table, games)
+
+        assert len(matches) == games
+        assert spread(Counter(name for seats in matches for name in seats), players) <= 1
+        assert seat_spread(matches) <= 1
+        assert spread(meetings(matches), players * (players - 1) // 2) <= (1 if table == 2 else 4)
+
+
+def test_all_pairs_meet_once_before_any_meets_twice() -> None:
+    for players in range(2, 41):
+        pairs = players * (players - 1) // 2
+        for games in some({pairs, pairs - 1, pairs + 1, 3 * pairs + players // 2, 2 * pairs - players // 3} - {0}):
+            drawn = tables(players, 2, games, Lots(b"seed"))
+
+            assert spread(Counter(frozenset(map(str, pair)) for pair in drawn), pairs) <= 1
+            assert spread(Counter(str(one) for pair in drawn for one in pair), players) <= 1
+
+
+@pytest.mark.parametrize("table", [3, 4, 5])
+def test_at_larger_tables_opponents_are_nearly_even(table: int) -> None:
+    for players in some(range(table, 41, 3)):
+        drawn = tables(players, table, 1000, Lots(b"seed"))
+
+        met = Counter(frozenset(pair) for one in drawn for pair in combinations(one, 2))
+        assert max(met.values()) - min(met[frozenset(pair)] for pair in combinations(range(players), 2)) <= 4
+
+
+@given(
+    st.integers(2, 5).flatmap(lambda size: st.lists(st.permutations(range(size + 3)).map(lambda p: tuple(p[:size]))))
+)
+def test_whoever_meets_whom_everybody_sits_in_each_seat_once_in_a_block(drawn: list[tuple[int, ...]]) -> None:
+    seatings = seated(drawn)
+
+    assert [sorted(seats) for seats in seatings] == [sorted(table) for table in drawn]
+    for player in {player for table in drawn for player in table}:
+        sat = [seats.index(player) for seats in seatings if player in seats]
+        size = len(drawn[0])
+        for block in range(0, len(sat), size):
+            assert len(set(sat[block : block + size])) == len(sat[block : block + size])
+
+
+def test_ten_thousand_matches_are_soon_scheduled_and_even() -> None:
+    matches = schedule(20, 4, 10_000)
+
+    assert set(Counter(name for seats in matches for name in seats).values()) == {2000}
+    assert seat_spread(matches) == 0
+    assert spread(meetings(matches), 190) <= 3
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_a_square_has_everybody_in_each_seat_once_and_neighbours_evenly(size: int) -> None:
+    behind: Counter[tuple[int, int]] = Counter()
+    for mirrored in (False, True):
+        orders = square(size, mirrored=mirrored)
+
+        assert [sorted(column) for column in zip(*orders, strict=True)] == [list(range(size))] * size
+        assert [sorted(order) for order in orders] == [list(range(size))] * size
+        behind.update((order[seat - 1], order[seat]) for order in orders for seat in range(size))
+
+    assert len(behind) == size * (size - 1)
+    assert max(behind.values()) - min(behind.values()) <= (1 if size in (3, 5) else 2)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_at_an_even_table_each_sits_directly_behind_each_other_once(size: int) -> None:
+    behind = [(order[seat], order[seat + 1]) for order in square(size) for seat in range(size - 1)]
+
+    assert sorted(behind) == sorted(permutations(range(size), 2))
+
+
+def test_where_everybody_sits_at_each_table_seats_rotate() -> None:
+    assert schedule(3, 3, 4) == [rotated(("p00", "p01", "p02"), game) for game in range(4)]
+    assert [rotated("ab", game) for game in range(4)] == [("a", "b"), ("b", "a"), ("b", "a"), ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("players", "table", "orders"),
+    [
+        (2, 2, "all"),
+        (5, 2, "all"),
+        (3, 3, "all"),
+        (7, 3, "all"),
+        (7, 3, "balanced"),
+        (6, 4, "balanced"),
+        (5, 5, "balanced"),
+    ],
+)
+def test_each_deal_of_a_duplicate_is_played_in_all_seats(players: int, table: int, orders: str) -> None:
+    deals = 24
+    cup = cup_of(players, Duplicate(deals, table, orders), game=NAMED[table])
+
+    (matches,), ranking = conducted(cup, by_number)
+
+    assert ranking == ()
+    groups = {seed: [names(spec) for spec in matches if spec.seed == seed] for seed in {spec.seed for spec in matches}}
+    assert len(groups) == deals
+    for group in some(groups.values()):
+        assert len(set(group)) == len(group) == (factorial(table) if orders == "all" else table)
+        assert len({frozenset(seats) for seats in group}) == 1
+        assert set(Counter((name, seat) for seats in group for seat, name in enumerate(seats)).values()) == {
+            len(group) // table
+        }
+    assert all(spec.sealed for spec in matches)
+    assert spread(Counter(name for seats in map(names, matches) for name in seats), players) <= len(matches) // deals
+
+
+def test_neighbours_are_mirrored_every_second_time_of_the_same_players() -> None:
+    (matches,), _ = conducted(cup_of(4, Duplicate(8, 3, "balanced"), game="tsuro"), by_number)
+
+    behind = Counter((seats[at - 1], seats[at]) for seats in map(names, matches) for at in range(3))
+    assert set(behind.values()) == {6}
+
+
+def test_a_round_robin_is_open_about_its_seeds() -> None:
+    (matches,), _ = conducted(cup_of(4, RoundRobin(30, 2)), by_number)
+
+    assert not any(spec.sealed for spec in some(matches))
+    assert len({spec.seed for spec in matches}) == 30
+
+
+def test_who_plays_more_is_drawn_and_not_taken_from_the_file() -> None:
+    firsts = {
+        names(spec)
+        for seed in "abcdefgh"
+        for spec in conducted(cup_of(9, RoundRobin(1, 2), seed=seed), by_number)[0][0]
+    }
+
+    assert len(firsts) > 4

@@ -1,0 +1,207 @@
+"""Hold Swiss tournaments to their promises, whoever wins, goes and comes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.formats.pairing import paired
+from fairplay.tournament.formats.sizes import sizes_near
+from fairplay.tournament.formats.swiss import Score
+from fairplay.tournament.settings import Swiss
+from tests.some import some
+from tests.tournament.conducting import Verdict, all_tied, by_number, conducted, cup_of, names, void
+
+SMALL = {"rows": 2, "columns": 4}  # a board for two or four, as three have nine penguins
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    players=st.integers(2, 17),
+    table=st.sampled_from([2, 4]),
+    rounds=st.integers(1, 7),
+    small=st.booleans(),
+    random=st.randoms(use_true_random=False),
+)
+def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, small: bool, random: Random) -> None:
+    points: defaultdict[str, Fraction] = defaultdict(Fraction)
+    gone, come = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
+
+    def judged(seats: tuple[str, ...], turn: int) -> Verdict:
+        if random.random() < 0.1:
+            points.update({name: points[name] + Fraction(1, 2) for name in seats})
+            return (), ()
+        drawn = [random.randint(1, len(seats)) for _ in seats]
+        places = [1 + sum(other < place for other in drawn) for place in drawn]
+        for name, place in zip(seats, places, strict=True):
+            points[name] += Fraction(2 * sum(other > place for other in places) + places.count(place) - 1, 2) / (
+                len(seats) - 1
+            )
+        gone[turn] |= {name for name in seats if random.random() < 0.05}
+        return tuple(places), [name for name in seats if name in gone[turn]]
+
+    def arriving(turn: int) -> Sequence[Entrant]:
+        come[turn - 1] |= {f"n{turn}"} if random.random() < 0.2 else set()
+        return [Entrant("random", name) for name in come[turn - 1]]
+
+    cup = cup_of(players, Swiss(rounds, table), parameters=SMALL if small else {})
+    played, ranking = conducted(cup, judged, arriving)
+
+    there, byes = {one.name for one in cup.players}, Counter[str]()
+    for turn, matches in enumerate(played):
+        assert max(Counter(name for spec in matches for name in names(spec)).values()) == 1
+        idle = there - {name for spec in matches for name in names(spec)}
+        assert len(idle) == (len(there) % 2 if small else 0)
+        assert all(byes[name] == min(byes[one] for one in there) for name in idle)
+        byes.update(idle)
+        points.update({name: points[name] + Fraction(1, 2) for name in idle})
+        there = there - gone[turn] | come[turn]
+    assert len(played) == rounds or len(there) < 2
+    assert sorted(name for rank in ranking for name in rank) == sorted(there)
+    totals = [{points[name] for name in rank} for rank in ranking if rank]
+    assert all(len(rank) == 1 for rank in totals)
+    assert totals == sorted(totals, key=max, reverse=True)
+
+
+@pytest.mark.parametrize("table", [2, 3, 4])
+def test_nobody_has_a_bye_where_tables_of_another_size_do(table: int) -> None:
+    for players in range(2, 41):
+        rounds, _ = conducted(cup_of(players, Swiss(3, table)), all_tied)
+
+        assert all(sum(len(spec.entrants) for spec in matches) == players for matches in some(rounds))
+
+
+def test_tables_are_near_the_size_that_is_wanted() -> None:
+    assert sizes_near(20, 4, range(2, 5)) == (4, 4, 4, 4, 4)
+    assert sizes_near(21, 4, range(3, 6)) == (5, 4, 4, 4, 4)
+    assert sizes_near(22, 4, range(3, 6)) == (4, 4, 4, 4, 3, 3)
+    assert sizes_near(5, 3, [3]) == (3,)
+    assert sizes_near(7, 3, [3, 4]) == (4, 3)
+    assert sizes_near(2, 3, [3, 4, 5]) == ()
+    for players in range(2, 60):
+        for size in (2, 3, 4):
+            assert max(abs(one - size) for one in sizes_near(players, size, range(2, 5))) <= (1 if players > 5 else 2)
+
+
+def test_nobody_has_two_byes_before_everybody_had_one() -> None:
+    for players in (3, 5, 9):
+        cup = cup_of(players, Swiss(3 * players, 2), parameters=SMALL)
+        everybody = {one.name for one in cup.players}
+        rounds, _ = conducted(cup, by_number)
+
+        byes = [everybody - {name for spec in matches for name in names(spec)} for matches in rounds]
+
+        assert [len(idle) for idle in byes] == [1] * (3 * players)
+        for cycle in range(0, 3 * players, players):
+            assert set.union(*byes[cycle : cycle + players]) == everybody
+
+
+def test_who_has_no_match_has_half_a_point() -> None:
+    rounds, ranking = conducted(cup_of(3, Swiss(1, 2), parameters=SMALL), by_number)
+    first, second = names(rounds[0][0])
+    (idle,) = {"p00", "p01", "p02"} - {first, second}
+
+    assert ranking == ((min(first, second),), (idle,), (max(first, second),))
+
+
+def test_the_best_is_first_and_the_worst_is_last() -> None:
+    rounds, ranking = conducted(cup_of(8, Swiss(3, 2)), by_number)
+
+    assert (ranking[0], ranking[-1], len(rounds)) == (("p00",), ("p07",), 3)
+
+
+def test_of_equals_whoever_met_stronger_ones_is_first() -> None:
+    score = Score()
+    for seats in ("ab", "cd", "ac", "bd"):
+        score.add([], [Counted(match=seats, deal=0, names=tuple(seats), places=(1, 2))])
+    score.add(
+        [],
+        [
+            Counted(match="x", deal=0, names=("b", "e"), places=(2, 1)),
+            Counted(match="y", deal=0, names=("c", "f"), places=(2, 1)),
+        ],
+    )
+    score.add([], [Counted(match="z", deal=0, names=("e", "f"), places=(1, 2))])
+
+    assert score.ranking("abcdef") == (("a", "e"), ("b",), ("c", "f"), ("d",))
+
+
+def test_what_is_equal_stays_equal() -> None:
+    for judge in (all_tied, void):
+        _, ranking = conducted(cup_of(8, Swiss(3, 4)), judge)
+
+        assert [sorted(rank) for rank in ranking] == [[f"p{number:02}" for number in range(8)]]
+
+
+def test_thirds_are_added_up_exactly() -> None:
+    score = Score()
+    for number in range(30):
+        score.add([], [Counted(match=str(number), deal=number, names=tuple("abcd"), places=(1, 2, 3, 4))])
+
+    assert score.points == {"a": 30, "b": 20, "c": 10, "d": 0}
+
+
+def test_winners_play_winners() -> None:
+    rounds, _ = conducted(cup_of(16, Swiss(2, 2)), by_number)
+    winners = {min(names(spec)) for spec in rounds[0]}
+
+    assert all(len(winners & set(names(spec))) in (0, 2) for spec in rounds[1])
+
+
+@pytest.mark.parametrize(
+    ("players", "table", "rounds", "again"), [(16, 2, 7, 0), (8, 2, 7, 2), (9, 3, 4, 2), (24, 4, 4, 3)]
+)
+def test_few_meet_again(players: int, table: int, rounds: int, again: int) -> None:
+    for seed in some("abc"):
+        played, _ = conducted(
+            cup_of(players, Swiss(rounds, table), seed=seed, game="tsuro" if table > 2 else "fish"), by_number
+        )
+        met = Counter(frozenset(pair) for one in played for spec in one for pair in combinations(names(spec), 2))
+
+        assert sum(times - 1 for times in met.values()) <= again
+
+
+@pytest.mark.parametrize(("players", "table"), [(8, 2), (9, 2), (20, 2), (9, 3), (20, 4), (13, 4)])
+def test_seats_are_balanced(players: int, table: int) -> None:
+    for seed in some("abc"):
+        random = Random(seed)
+
+        def judged(seats: tuple[str, ...], turn: int, random: Random = random) -> Verdict:
+            return tuple(random.sample(range(1, len(seats) + 1), len(seats))), ()
+
+        rounds, _ = conducted(cup_of(players, Swiss(12, table), seed=seed), judged)
+        sat = Counter((name, seat) for one in rounds for spec in one for seat, name in enumerate(names(spec)))
+        each = [[sat[f"p{number:02}", seat] for seat in range(2)] for number in range(players)]
+
+        assert max(max(one) - min(one) for one in each) <= 3
+
+
+def test_the_first_round_is_drawn_and_not_taken_from_the_file() -> None:
+    firsts = {conducted(cup_of(8, Swiss(1, 2), seed=seed), by_number)[0][0][0].entrants for seed in "abcdefgh"}
+
+    assert len(firsts) > 4
+
+
+def test_a_newcomer_begins_with_nothing_and_plays_at_once() -> None:
+    newcomer = Entrant("random", "new")
+
+    rounds, ranking = conducted(cup_of(6, Swiss(4, 2)), by_number, lambda turn: [newcomer] if turn == 2 else [])
+
+    assert [sum(newcomer in spec.entrants for spec in matches) for matches in rounds] == [0, 0, 1, 1]
+    assert ranking[-1] != ("p00",) and "new" in {name for rank in ranking for name in rank}
+
+
+def test_pairs_change_tables_only_to_avoid_meetings() -> None:
+    order = "abcdefgh"
+
+    assert paired(order, [2, 2, 2, 2], {}) == [tuple(order[at : at + 2]) for at in range(0, 8, 2)]
+    assert paired(order, [4, 4], {}) == [tuple("abcd"), tuple("efgh")]
+    assert frozenset("ab") not in map(frozenset, paired(order, [2] * 4, {frozenset("ab"): 1}))
+    assert paired(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")
