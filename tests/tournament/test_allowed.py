@@ -1,0 +1,88 @@
+"""Refuse what cannot be a tournament."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.courses import FishCourse, TsuroCourse
+from fairplay.tournament.formats.allowed import check
+from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
+from fairplay.tournament.spec import FormatSettings
+from tests.tournament.conducting import cup_of
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "settings", "says"),
+    [
+        ("fish", 3, RoundRobin(table=4), "round-robin needs at least 4 players, and there are 3"),
+        ("fish", 0, RoundRobin(), "round-robin needs at least 2 players, and there are 0"),
+        ("fish", 1, Ladder(), "ladder needs at least 2 players, and there are 1"),
+        ("fish", 2, KnockOut(table=3), "knock-out needs at least 3 players, and there are 2"),
+        ("fish", 6, Swiss(table=5), "fish takes 2 to 4 players, so there are no tables of 5"),
+        ("tsuro", 6, Swiss(table=2), "tsuro takes 3 to 5 players, so there are no tables of 2"),
+        ("tsuro", 6, FishCourse(), "fish-course is for games of 2 to 4 players, and tsuro takes 3 to 5"),
+        ("fish", 6, TsuroCourse(), "tsuro-course is for games of 3 to 5 players, and fish takes 2 to 4"),
+        ("fish", 1, FishCourse(), "fish-course needs at least 2 players, and there are 1"),
+        ("tsuro", 2, TsuroCourse(), "tsuro-course needs at least 3 players, and there are 2"),
+        ("fish", 3, Versus(), "versus at a table of 2 needs as many players, and there are 3"),
+        ("fish", 2, Versus(table=3), "versus at a table of 3 needs as many players, and there are 2"),
+        ("fish", 2, Versus(elo0=50, elo1=50), "elo0 = 50 has to be less than elo1 = 50"),
+        ("fish", 2, Versus(elo0=10, elo1=-10), "elo0 = 10 has to be less than elo1 = -10"),
+        ("fish", 2, Versus(elo0=float("nan")), "elo0 = nan has to be less"),
+        ("fish", 2, Versus(elo1=1e9), "from -4000 to 4000"),
+        ("fish", 2, Versus(games=1), "games = 1 is too few: one deal takes 2"),
+        ("fish", 4, Duplicate(table=4), "all seat orders are too many at a table of 4; write orders = 'balanced'"),
+        ("fish", 4, Duplicate(orders="some"), "there are no orders 'some'; there are all and balanced"),
+        ("chess", 4, RoundRobin(), "chess"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_one_line(
+    game: str, players: int, settings: FormatSettings, says: str
+) -> None:
+    with pytest.raises(BadRequest) as refused:
+        check(cup_of(players, settings, game=game))
+
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
+    small = {"rows": 2, "columns": 4}
+    check(cup_of(4, RoundRobin(table=2), parameters=small))
+    for settings in (RoundRobin(table=3), FishCourse()):
+        with pytest.raises(BadRequest, match="3 players with 3 penguins each"):
+            check(cup_of(4, settings, parameters=small))
+
+
+@pytest.mark.parametrize("address", ["tcp:4000", "ws:4000"])
+@pytest.mark.parametrize("settings", [Duplicate(), Versus()])
+def test_whoever_stays_connected_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
+    cup = cup_of(2, settings, game="q")
+    guest = replace(cup, players=(cup.players[0], Entrant(address, "ann")))
+
+    check(cup)
+    check(replace(guest, game="fish"))
+    check(replace(guest, format=RoundRobin()))
+    with pytest.raises(BadRequest, match=rf"ann \({address}\) stays connected: it would know all hands and the pile"):
+        check(guest)
+
+
+def test_two_players_of_one_name_are_refused() -> None:
+    cup = cup_of(2, RoundRobin())
+
+    with pytest.raises(BadRequest, match="2 players are called 'p00'"):
+        check(replace(cup, players=cup.players + cup.players[:1]))
+
+
+@pytest.mark.parametrize(
+    "settings", [RoundRobin(), Duplicate(), Swiss(), KnockOut(), FishCourse(), Ladder(), Versus(), Duplicate(table=2)]
+)
+def test_all_else_is_allowed(settings: FormatSettings) -> None:
+    check(cup_of(2, settings))
+
+
+def test_the_tsuro_course_is_allowed() -> None:
+    check(cup_of(3, TsuroCourse(), game="tsuro"))
