@@ -5,15 +5,13 @@ from typing import Any
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.games.tsuro import strategies
-from fairplay.harness.knockout import Entrant, groups, played, tournament
 from fairplay.harness.tsuro import xadmin, xboard, xref, xrules, xtiles
 
 STATE = [[[34, 0], "red", "C", 0, 0], [[34, 0], "blue", "E", 2, 0], [[33, 0], "white", "D", 0, 2]]
 
 
-def entrants(count: int) -> list[Entrant]:
-    return [Entrant(age, f"p{age}", strategies.second) for age in range(count)]
+def players(count: int) -> list[dict[str, str]]:
+    return [{"name": f"p{age}", "strategy": "first"} for age in range(count)]
 
 
 def test_xtiles_answers_for_each_value() -> None:
@@ -21,35 +19,22 @@ def test_xtiles_answers_for_each_value() -> None:
     assert [answer[3] for answer in xtiles([0, 90, "A"], [13, 270, "A"])] == ["F", "G"]
 
 
-@pytest.mark.parametrize(
-    ("count", "sizes"),
-    [(6, [3, 3]), (7, [4, 3]), (8, [5, 3]), (9, [5, 4]), (10, [5, 5]), (11, [5, 3, 3]), (12, [5, 4, 3]), (20, [5] * 4)],
-)
-def test_a_round_is_cut_into_games_by_age(count: int, sizes: list[int]) -> None:
-    cut = groups(entrants(count))
-
-    assert [len(group) for group in cut] == sizes
-    assert [entrant.age for group in cut for entrant in group] == list(range(count))
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_for_a_game_are_all_winners(count: int) -> None:
-    standing = tournament(entrants(count))
-
-    assert [list(rank) for rank in standing.ranks] == [entrants(count)][: min(count, 1)]
-    assert standing.cheaters == ()
+    assert xadmin(players(count)) == ({"winners": [[f"p{age}" for age in range(count)]]} if count else {})
 
 
 def test_the_last_game_decides() -> None:
-    assert tournament(entrants(5)) == played(entrants(5))
+    names = [f"p{age}" for age in range(5)]
+
+    assert xadmin(players(5)) == xref(names)
+    assert set(xref(names)) == {"winners", "cheaters"}
 
 
-def test_a_round_that_removes_nobody_ends_the_tournament(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairplay.harness import knockout
+def test_names_are_no_keys() -> None:
+    told = xref(["ann", "bob", "ann", "ann"])
 
-    monkeypatch.setattr(knockout, "played", lambda group: knockout.Standing((tuple(group),), ()))
-
-    assert [entrant.age for entrant in tournament(entrants(7)).ranks[0]] == list(range(7))
+    assert sorted(sum(told["winners"], told["cheaters"])) == ["ann", "ann", "ann", "bob"]
 
 
 def test_a_colour_that_is_no_longer_there_is_ignored() -> None:

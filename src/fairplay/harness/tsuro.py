@@ -1,24 +1,30 @@
 """Answer the course's test harnesses of Tsuro: xtiles, xboard, xrules, xref, xadmin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest, HostFault, IllegalAction
 from fairplay.course.tsuro import SIZE, action_from, place_to, read, table_from, turn_from
-from fairplay.games.tsuro import strategies
 from fairplay.games.tsuro.board import OUT, prospect
 from fairplay.games.tsuro.pieces import EXITS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD
 from fairplay.games.tsuro.state import View
 from fairplay.harness.cases import Each
-from fairplay.harness.knockout import Entrant, Standing, played, tournament
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import Entrant, Outcome
+from fairplay.tournament.counted import Counted, Names, Ranking, Sent, places_of
+from fairplay.tournament.courses import TsuroCourse
+from fairplay.tournament.formats import format_of
+from fairplay.tournament.spec import Consequence, Cup
 
-STRATEGIES = {"first": strategies.first, "second": strategies.second, "third": strategies.third}
-Names = Annotated[tuple[str, ...], Meta(min_length=3, max_length=5)]
+STRATEGIES = ("first", "second", "third")  # of the house
+CYCLE = {"tiles": "cycle"}  # how the course deals
+Players = Annotated[tuple[str, ...], Meta(min_length=3, max_length=5)]
 
 
 class PlayerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,30 +89,63 @@ def xrules(plain: Any, turn: Any) -> str:
 
 def xref(plain: Any) -> dict[str, Any]:
     """How a game of the first strategy comes out, whatever its players are called."""
-    names = read(plain, Names, "a list of three to five names")
-    return report(played([Entrant(age, name, strategies.first) for age, name in enumerate(names)]))
+    names = read(plain, Players, "a list of three to five names")
+    cup = cup_of([STRATEGIES[0]] * len(names))
+    return report(names, *conducted(cup))
 
 
 def xadmin(plain: Any) -> dict[str, Any]:
     """How a tournament comes out."""
     players = read(plain, tuple[PlayerSpec, ...], "a list of players")
-    return report(tournament([Entrant(age, one.name, strategy(one.strategy)) for age, one in enumerate(players)]))
+    cup = cup_of([strategy(player.strategy) for player in players])
+    return report([player.name for player in players], *conducted(cup))
 
 
-def strategy(path: str) -> Callable[[View], Any]:
+def strategy(path: str) -> str:
     """The strategy that the name of a program speaks of, as in Players/first-s.rkt."""
     file = path.rpartition("/")[2].lower()
-    for name, found in STRATEGIES.items():
+    for name in STRATEGIES:
         if name in file:
-            return found
+            return name
     raise BadRequest(f"there is no strategy {path!r}; there is {', '.join(STRATEGIES)}")
 
 
-def report(standing: Standing) -> dict[str, Any]:
+def cup_of(addresses: Sequence[str]) -> Cup:
+    """A tournament of the course. People may have the same name there, so players are called by their age."""
+    players = tuple(Entrant(address, str(age)) for age, address in enumerate(addresses))
+    return Cup(game="tsuro", parameters=CYCLE, players=players, format=TsuroCourse(), seed=bytes(SEED_BYTES))
+
+
+def conducted(cup: Cup) -> tuple[Ranking, Names]:
+    """The winners by rank, and who was expelled; nothing is drawn, so any seed will do."""
+    course, left, expelled = format_of(cup), cup.players, list[str]()
+    try:
+        matches = next(course)
+        while True:
+            counted = tuple(counted_of(number, run(spec)) for number, spec in enumerate(matches))
+            expelled += [name for one in counted for name in one.expelled]
+            left = tuple(player for player in left if player.name not in expelled)
+            matches = course.send(Sent(counted, left))
+    except StopIteration as end:
+        return end.value, tuple(expelled)
+
+
+def counted_of(number: int, outcome: Outcome) -> Counted:
+    """How a match counts: whoever misbehaves is out of the tournament."""
+    if outcome.result is None:
+        raise HostFault(outcome.host_fault)
+    names, out = outcome.names, [ejected.seat for ejected in outcome.result.ejected]
+    places = places_of(outcome.result, dict.fromkeys(out, Consequence.TOURNAMENT), len(names))
+    return Counted(
+        match=outcome.id, deal=number, names=names, places=places, expelled=tuple(names[seat] for seat in out)
+    )
+
+
+def report(names: Sequence[str], ranks: Ranking, expelled: Names) -> dict[str, Any]:
     """The names by rank, and of those who cheated; what is empty is left out."""
-    winners = [sorted(entrant.name for entrant in rank) for rank in standing.ranks]
-    cheaters = sorted(entrant.name for entrant in standing.cheaters)
-    return {key: names for key, names in (("winners", winners), ("cheaters", cheaters)) if names}
+    winners = [sorted(names[int(age)] for age in rank) for rank in ranks if rank]
+    cheaters = sorted(names[int(age)] for age in expelled)
+    return {key: found for key, found in (("winners", winners), ("cheaters", cheaters)) if found}
 
 
 HARNESSES: Mapping[str, Callable[..., Any]] = {
