@@ -2,8 +2,9 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from textwrap import wrap
 from typing import Any
 
@@ -41,6 +42,17 @@ def spelled_out(sign: str) -> str:
     if sign.isprintable() and sign != "'":
         return "\\\\" if sign == "\\" else sign
     return "".join(f"\\x{byte:02x}" for byte in sign.encode(errors="surrogateescape"))
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """What to say behind a word that nobody knows: the one that may have been meant, or else all that are known.
+
+    >>> meant("gamse", ["games", "table"]), meant("x", ["games", "table"])
+    (": did you mean 'games'?", '; there is games, table')
+    """
+    words = list(known)
+    close = get_close_matches(word, words, 1)
+    return f": did you mean {close[0]!r}?" if close else f"; there is {', '.join(words)}"
 
 
 def wall_time(at: float) -> str:

@@ -1,0 +1,240 @@
+"""Read a tournament from a TOML file, and say in one line what is wrong with it and where."""
+
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.core.game import Game
+from fairplay.games import GAMES, title
+from fairplay.hosting.spec import seed_options
+from fairplay.players.address import named_in_module
+from fairplay.players.limits import NAMES, Limits
+from fairplay.players.sandbox import Level
+from fairplay.referee.host import seats_by_age
+from fairplay.render.text import printable
+from fairplay.render.words import meant
+from fairplay.tournament.entrants import Listed, at, entrants_from
+from fairplay.tournament.settings import RoundRobin, Settings
+from fairplay.tournament.spec import Consequence, Cup, FormatSettings, Gate
+
+MOST_BYTES = 1024 * 1024
+FORMATS: dict[str, type[Settings]] = {one.__struct_config__.tag: one for one in get_args(FormatSettings)}
+SANDBOXES = ("auto", *(level.value for level in Level))
+
+Kind = TypeVar("Kind")
+Choice = TypeVar("Choice", bound=Enum)
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in the file."""
+
+    game: str
+    seed: str | None = None
+    parameters: dict[str, Any] = {}
+    format: dict[str, Any] | None = None
+    limits: dict[str, Any] = {}
+    sandbox: str | None = None
+    pondering: bool = False
+    gate: str = Gate.WARN.value
+    faults: dict[str, Any] = {}
+    players: list[Any] = []
+    folders: list[str] = []
+    observers: list[str] = []
+
+
+KEYS = Written.__struct_fields__
+
+
+def read_cup(path: Path, seed: bytes) -> Cup:
+    """The tournament in a file; its seed is this one if the file names none. Raises BadRequest with the place."""
+    with at(path):
+        return cup_from(tables_in(path), path.parent.resolve(), seed)
+
+
+def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes) -> Cup:
+    """The tournament that the tables of a file in the directory `base` describe."""
+    refuse_unknown(tables, KEYS, "")
+    written = converted(tables, Written, "")
+    if written.game not in GAMES:
+        raise BadRequest(f"game: there is no game {written.game!r}{meant(written.game, GAMES)}")
+    shelf = title(written.game)
+    refuse_unknown(written.parameters, shelf.rules.__struct_fields__, "parameters")
+    refuse_unknown(written.faults, ["default", *(fault.value for fault in Fault)], "faults")
+    if written.sandbox is not None and written.sandbox not in SANDBOXES:
+        raise BadRequest(f"sandbox: there is no sandbox {written.sandbox!r}{meant(written.sandbox, SANDBOXES)}")
+    consequences = {name: choice(text, Consequence, f"faults.{name}") for name, text in written.faults.items()}
+    default = consequences.pop("default", Consequence.GAME)
+    with at("parameters"):
+        rules = shelf.rules.with_parameters(written.parameters)
+    settings = RoundRobin() if written.format is None else format_from(written.format)
+    for address in written.observers:
+        with at("observers"):
+            refuse_unknown_observer(address)
+    players = entrants_from(listed_from(written.players), written.folders, base, shelf)
+    refuse_impossible(rules, settings, len(players))
+    return Cup(
+        game=written.game,
+        players=players,
+        format=settings,
+        **(seed_options(written.seed) or {"seed": seed}),
+        parameters=rules.parameters(),
+        limits=limits_from(written.limits),
+        sandbox=written.sandbox,
+        pondering=written.pondering,
+        gate=choice(written.gate, Gate, "gate"),
+        faults={Fault(name): consequence for name, consequence in consequences.items()},
+        default=default,
+        observers=tuple(written.observers),
+    )
+
+
+def tables_in(path: Path) -> dict[str, Any]:
+    """What a TOML file holds."""
+    try:
+        if path.exists() and not path.is_file():
+            raise BadRequest("this is no file")  # and a pipe might be waited for without an end
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"cannot be read: {getattr(error, 'strerror', error)}") from None
+    if len(data) > MOST_BYTES:
+        raise BadRequest(f"has more than {MOST_BYTES} bytes, which no tournament needs")
+    try:
+        tables = tomllib.loads(data.decode("utf-8-sig"))
+        refuse_odd(tables, "")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadRequest(f"line {line}: the byte {data[error.start]:#04x} is no UTF-8") from None
+    except RecursionError:
+        raise BadRequest("its values lie too deep in one another") from None
+    except ValueError as error:  # of numbers with too many digits, too
+        raise BadRequest(f"this is no TOML: {error}") from None
+    return tables
+
+
+def format_from(table: Mapping[str, Any]) -> Any:
+    """The settings of a format, by its kind."""
+    kind = table.get("kind")
+    if kind is None:
+        raise BadRequest(f"format.kind: say which{meant('', FORMATS)}")
+    if not isinstance(kind, str) or kind not in FORMATS:
+        raise BadRequest(f"format.kind: there is no format {kind!r}{meant(str(kind), FORMATS)}")
+    refuse_unknown(table, ["kind", *FORMATS[kind].__struct_fields__], "format")
+    return converted(table, FORMATS[kind], "format")
+
+
+def limits_from(table: Mapping[str, Any]) -> Limits | None:
+    """The limits, by the names that they have on a command line; None: nothing is said of them."""
+    refuse_unknown(table, NAMES, "limits")
+    for name, value in table.items():
+        try:
+            msgspec.convert({NAMES[name]: value}, Limits)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"limits.{name}: {in_words(error)[1]}") from None
+    return msgspec.convert({NAMES[name]: value for name, value in table.items()}, Limits) if table else None
+
+
+def listed_from(entries: Iterable[Any]) -> Iterator[Listed]:
+    """The players that are listed."""
+    for number, entry in enumerate(entries, 1):
+        with at(f"player {number}"):
+            if isinstance(entry, dict):
+                refuse_unknown(entry, Listed.__struct_fields__, "")
+            one = converted(entry, Listed, "")
+        yield one
+
+
+# What is refused.
+
+
+def refuse_unknown(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Take no key that means nothing: it was meant to mean something."""
+    names = list(known)
+    for key in table:
+        if key in names:
+            continue
+        place = f"{where}: " if where else ""
+        if key in KEYS:  # a [section] goes on to the next one, whatever the author meant
+            raise BadRequest(f"{place}unknown key {key!r}: it belongs to the top of the file, above any [section]")
+        raise BadRequest(f"{place}unknown key {printable(key, 80)!r}{meant(key, names)}")
+
+
+def refuse_odd(value: Any, where: str) -> None:
+    """Take no number that is none, and no text that cannot name anything."""
+    match value:
+        case dict():
+            for key, one in value.items():
+                refuse_odd(one, f"{where}.{key}" if where else key)
+        case list():
+            for number, one in enumerate(value, 1):
+                refuse_odd(one, f"{where}[{number}]")
+        case float() if not math.isfinite(value):
+            raise BadRequest(f"{where}: {value} is no number to reckon with")
+        case str() if "\0" in value:
+            raise BadRequest(f"{where}: this text holds a NUL")
+
+
+def refuse_unknown_observer(address: str) -> None:
+    """Take no observer that is not there; it is made where there is a match to watch."""
+    if not address.startswith("py:"):
+        raise BadRequest(f"{address!r} names no observer; write py:module:Name")
+    named_in_module(address, "observer")
+
+
+def refuse_impossible(rules: Game[Any, Any, Any], settings: Settings, players: int) -> None:
+    """Take no tables that cannot be filled, or for which the game cannot be dealt."""
+    table = getattr(settings, "table", None)  # the courses have none, and make tables of several sizes
+    fewest = rules.seats[0] if table is None else table
+    if not players:
+        raise BadRequest("there are no players: name some in players or folders")
+    with at("format.table"):
+        seats_by_age(rules, fewest)
+    for seats in rules.seats[: players + 1 - fewest] if table is None else [table]:
+        rules.deal(seats, bytes(32))
+    if players < fewest:
+        raise BadRequest(f"there are fewer players ({players}) than seats at a table ({fewest})")
+
+
+# Values from what was written.
+
+
+def choice(value: Any, kind: type[Choice], where: str) -> Choice:
+    """The one of several that is meant."""
+    known = {one.value: one for one in kind}
+    if not isinstance(value, str) or value not in known:
+        raise BadRequest(f"{where}: unknown value {value!r}{meant(str(value), known)}")
+    return known[value]
+
+
+def converted(value: Any, kind: type[Kind], where: str) -> Kind:
+    """A value of this type, or a line that says what is not as it should be."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        place, why = in_words(error)
+        raise BadRequest(": ".join(part for part in (f"{where}{place}".lstrip("."), why) if part)) from None
+
+
+def in_words(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Where something is wrong, from where we looked, and what it is.
+
+    >>> in_words(msgspec.ValidationError("Expected `int`, got `str` - at `$.games`"))
+    ('.games', 'expected int, got str')
+    """
+    text, _, place = str(error).partition(" - at `$")
+    for ours, theirs in (
+        ("there has to be a key ", "Object missing required field "),
+        ("", "`"),
+        ("", " | null"),
+        ("table", "object"),
+        ("list", "array"),
+    ):
+        text = text.replace(theirs, ours)
+    return place.removesuffix("`"), text[:1].lower() + text[1:]
