@@ -7,13 +7,8 @@ import click
 
 from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, settings
 from fairplay.cli.output import Teller, in_colour
-from fairplay.core.errors import BadRequest
-from fairplay.games import game_with, title
 from fairplay.hosting.gate import Gate
-from fairplay.hosting.terms import terms_for
-from fairplay.hosting.trials import Bot, games, odd_positions
-from fairplay.players.address import split_label
-from fairplay.players.location import Invitation, far
+from fairplay.hosting.trials import bot_named, trials_for
 
 
 @click.command("check-bot")
@@ -37,14 +32,10 @@ def check_bot(
       fairplay check-bot q exec:"node my_bot.js" --limit 2
     """
     refuse_unreadable((player, *parameters))
-    shelf, chosen, (_, address) = title(game), settings(parameters), split_label(player)
-    command = far(address)
-    if isinstance(command, Invitation):
-        raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
-    named = {"--limit": limit, "--sandbox": sandbox}
-    options = tuple(word for name, value in named.items() if value for word in (name, value)) if command else ()
-    bot = Bot(player, address, command, terms_for([address], limits_named(limit), sandbox), options, shelf)
-    trials = [*games(bot, {**shelf.quick, **chosen}), *odd_positions(bot, game_with(game, chosen))]
+    chosen, named = settings(parameters), {"--limit": limit, "--sandbox": sandbox}
+    options = [word for name, value in named.items() if value for word in (name, value)]
+    bot = bot_named(player, game, limits_named(limit), sandbox, options)
+    trials = trials_for(bot, chosen)
     gate = Gate(bot, Teller(sys.stdout), colour=in_colour(sys.stdout))
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
         gate.check_all(trials)

@@ -1,6 +1,6 @@
 """List the matches in which a bot shows itself before it matters: small games, and odd positions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 from typing import Any
@@ -11,12 +11,12 @@ from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.games import Title
-from fairplay.hosting.terms import Terms
+from fairplay.games import Title, title
+from fairplay.hosting.terms import Terms, terms_for
 from fairplay.journal.appeal import lawful_in
 from fairplay.players.address import split_label
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command
+from fairplay.players.location import Command, Invitation, far
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt, distinct
 from fairplay.render.words import quoted
@@ -50,6 +50,30 @@ class Trial(msgspec.Struct, frozen=True):
     players: tuple[str, ...]  # by seat, as they are named on a command line
     only_once: bool = False  # after its first turn it is over
     again: str = ""  # the command that plays it again
+
+
+def bot_named(
+    text: str,
+    game: str,
+    limits: Limits | None,
+    sandbox: str | None,
+    options: Sequence[str] = (),
+    *,
+    pondering: bool = False,
+) -> Bot:
+    """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its terms are."""
+    shelf, (_, address) = title(game), split_label(text)
+    command = far(address)
+    if isinstance(command, Invitation):
+        raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
+    terms = terms_for([address], limits, sandbox, pondering=pondering)
+    return Bot(text, address, command, terms, tuple(options) if command else (), shelf)
+
+
+def trials_for(bot: Bot, chosen: Mapping[str, Any]) -> list[Trial]:
+    """All trials of a bot: small matches with these parameters, and odd positions."""
+    rules = bot.shelf.rules.with_parameters(chosen)
+    return [*games(bot, {**bot.shelf.quick, **chosen}), *odd_positions(bot, rules)]
 
 
 def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:

@@ -49,6 +49,17 @@ def limits_from(text: str) -> Limits:
         raise BadRequest(f"{text!r} is no time limit: {error}") from None
 
 
+def limits_in_words(limits: Limits) -> str:
+    """The limits as a person would write them, as far as they are not the usual ones.
+
+    >>> limits_in_words(limits_from("2,first=20")), limits_in_words(Limits())
+    ('first=20,move=2', '')
+    """
+    usual = Limits()
+    named = {name: getattr(limits, field) for name, field in NAMES.items()}
+    return ",".join(f"{name}={it:g}" for name, it in named.items() if it != getattr(usual, NAMES[name]))
+
+
 class Budget:
     """What is left of the limits to one player."""
 

@@ -1,0 +1,54 @@
+"""Let the programs of a tournament show that they are ready to play, before it begins."""
+
+import msgspec
+
+from fairplay.hosting.gate import Gate
+from fairplay.hosting.spec import Entrant
+from fairplay.hosting.trials import bot_named, trials_for
+from fairplay.players.address import split_label
+from fairplay.players.limits import limits_in_words
+from fairplay.players.location import Invitation, far, of_the_house
+from fairplay.tournament.spec import Cup
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """What the trials of a program came to."""
+
+    name: str
+    failed: bool
+    why: str  # the first check that failed, in a line; empty: none did
+    text: str  # all that was said
+
+
+def to_be_tried(cup: Cup) -> list[Entrant]:
+    """Who has to show itself: neither the house, nor whoever joins over a network."""
+    return [one for one in cup.players if not (of_the_house(one.address, cup.game) or joins(one.address))]
+
+
+def joins(address: str) -> bool:
+    """Is this a place where somebody comes in?"""
+    return isinstance(far(address), Invitation)
+
+
+def tried(cup: Cup, entrant: Entrant) -> Tried:
+    """Put an entrant through the trials of `fairplay check-bot`, under the terms of the tournament.
+
+    It may be called in any thread of any process. Raises HostFault if we failed ourselves, and BadRequest if there is
+    nobody to be tried.
+    """
+    usual, told = cup.rules().with_parameters({}).parameters(), list[str]()
+    chosen = {name: value for name, value in cup.parameters.items() if value != usual.get(name)}
+    named = {"--limit": limits_in_words(cup.limits) if cup.limits else "", "--sandbox": cup.sandbox or ""}
+    options = [word for name, value in named.items() if value for word in (name, value)]
+    text = labelled(entrant)
+    bot = bot_named(text, cup.game, cup.limits, cup.sandbox, options, pondering=cup.pondering)
+    gate = Gate(bot, told.append, colour=False)
+    gate.check_all(trials_for(bot, chosen))
+    why = next((said for said in told if said.startswith("no ")), "").partition("\n")[0]
+    return Tried(entrant.name, bool(gate.failed), why.removeprefix("no").strip(), "".join(told))
+
+
+def labelled(entrant: Entrant) -> str:
+    """An entrant as it is named on a command line: NAME=PLAYER, or only PLAYER if the name would be taken for more."""
+    text = f"{entrant.name}={entrant.address}"
+    return text if split_label(text) == (entrant.name, entrant.address) else entrant.address
