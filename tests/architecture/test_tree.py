@@ -15,13 +15,14 @@ from fairplay.games import GAMES
 from tools.tables import ROOT, directories, readmes, rewritten
 
 SOURCE = ROOT / "src" / "fairplay"
-PURE = ("core", "referee", "render", "games", "course")
+PURE = ("core", "referee", "render", "games", "course", "tournament/formats")
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "logging"}
 CHANCE_MODULES = {"random", "secrets", "uuid"}
 DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
 CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
 ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
-MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", ATTACKS)
+WORKS = "tournament/worker.py"  # which starts the programs of one match while it plays another
+MAY_AWAIT = ("referee/drivers.py", CLOSES, "core/roles.py", "testing/scripted.py", ATTACKS, WORKS)
 DOES_IO = ("players/", "journal/", "hosting/")
 USES_LOTS = ("core/chance.py", "tournament/formats/", *(f"games/{game}/game.py" for game in GAMES), "testing/")
 PER_GAME = ("games/", "course/", "harness/", "tournament/courses.py", "tournament/formats/courses.py")
@@ -137,7 +138,11 @@ def test_every_file_says_its_purpose_and_is_short(path: Path) -> None:
     assert path.name == "__init__.py" or (purpose.endswith((".", "!")) and not purpose.startswith("This"))
 
 
-VERBS = [path for path in sources("cli") if path.stem not in {"__init__", "main", "match_options", "output"}]
+VERBS = [
+    path
+    for path in sources("cli")
+    if path.stem not in {"__init__", "main", "match_options", "cup_options", "progress", "output"}
+]
 
 
 def other_verbs(source: str) -> set[str]:

@@ -25,7 +25,7 @@ from fairplay.players.process import Program
 from tests.hosting.specs import SEED, Listening, journals, module, spec_of, turns_in
 from tests.journals_at import lines_of
 from tests.players.machine import needs_strict
-from tests.players.programs import holdings, nothing_left, soon
+from tests.players.programs import gained, holdings, nothing_left, soon
 from tests.some import some
 
 BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
@@ -389,9 +389,9 @@ def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: 
     async def main() -> Outcome | None:
         ready = asyncio.Event()
         match = asyncio.create_task(run_async(spec, [heard], ready=ready))
-        await asyncio.to_thread(soon, lambda: len(list(tmp_path.glob("*.jsonl"))) == 1)
+        await asyncio.to_thread(soon, lambda: gained(before).children > 0)
         await asyncio.sleep(0.5)
-        assert heard.events == []
+        assert (heard.events, list(tmp_path.glob("*.jsonl"))) == ([], [])
         if called_off:
             match.cancel()
             with pytest.raises(asyncio.CancelledError):

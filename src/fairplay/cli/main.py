@@ -19,6 +19,8 @@ from fairplay.cli.play import play
 from fairplay.cli.players import players
 from fairplay.cli.replay import replay
 from fairplay.cli.resume import resume
+from fairplay.cli.standings import standings
+from fairplay.cli.tournament import tournament
 from fairplay.cli.verify import verify
 from fairplay.cli.why import why
 from fairplay.cli.why_not import why_not
@@ -50,6 +52,8 @@ for verb in (
     games,
     players,
     play,
+    tournament,
+    standings,
     check_bot,
     join,
     replay,

@@ -14,11 +14,13 @@ from fairplay.games import title
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
 from fairplay.hosting.sitting import Sitting
+from fairplay.hosting.spec import Entrant
 from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import MatchRecord
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
+from fairplay.players.address import split_label
 from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.remote import DEFAULT
@@ -146,3 +148,9 @@ def settings(parameters: Sequence[str]) -> dict[str, str]:
             raise BadRequest(f"--set {text}: write NAME=VALUE, and each name once")
         found[name] = value
     return found
+
+
+def entrant_from(text: str) -> Entrant:
+    """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
+    label, address = split_label(text)
+    return Entrant(address, "" if label == text else label)

@@ -1,8 +1,13 @@
 """fairplay play: play a refereed match and show it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
+from fairplay.cli.cup_options import cup_for, jobs_option, out_option, run_cup
 from fairplay.cli.match_options import (
+    entrant_from,
     events_option,
     journal_option,
     limit_option,
@@ -18,10 +23,9 @@ from fairplay.cli.match_options import (
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
 from fairplay.hosting.sitting import Sitting, interrupted, new_match
-from fairplay.hosting.spec import Entrant, MatchSpec, seed_options
+from fairplay.hosting.spec import MatchSpec, seed_options
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import MatchRecord
-from fairplay.players.address import split_label
 from fairplay.referee.host import seats_by_age
 
 
@@ -41,6 +45,11 @@ from fairplay.referee.host import seats_by_age
 @sync_option
 @quiet_option
 @events_option
+@click.option(
+    "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
+)
+@jobs_option
+@out_option
 def play(
     game: str,
     players: tuple[str, ...],
@@ -54,16 +63,26 @@ def play(
     sync: str,
     quiet: bool,
     events: bool,
+    games: int | None,
+    jobs: int | None,
+    out: str | None,
 ) -> None:
     """Play a match of GAME between PLAYERs and show it.
 
     A player is a house player (see: fairplay players GAME), a file ./my_bot.py or any program exec:"./bot --flag",
     which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives it a label.
 
-    If a match with --journal is interrupted, by whatever, the same command again goes on with it.
+    If a match with --journal is interrupted, by whatever, the same command again goes on with it; so it does with
+    --games and --out. For anything more than a few players at one table see: fairplay tournament --help.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
     rules = game_with(game, settings(parameters))
+    if games is not None:
+        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
+        cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
+        run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
+        return
+    refuse_together("a single match", {"--jobs": jobs, "--out": out})
     seating = seats_by_age(rules, len(players), numbers(ages))
     spec = MatchSpec(
         game=game,
@@ -79,18 +98,19 @@ def play(
     show(taken_up(spec) or new_match(spec), quiet=quiet, events=events)
 
 
+def refuse_together(what: str, others: Mapping[str, Any]) -> None:
+    """Raise BadRequest if an option was given that makes no sense here."""
+    for option, given in others.items():
+        if given:
+            raise BadRequest(f"{option} makes no sense with {what}; see: fairplay play --help")
+
+
 def taken_up(spec: MatchSpec) -> Sitting | None:
     """The match of this very command that was interrupted, if there is one."""
     sitting = interrupted(spec)
     if sitting is not None and isinstance(sitting.held, MatchRecord):
         click.echo(f"fairplay: going on with {sitting.held.path}", err=True)
     return sitting
-
-
-def entrant_from(text: str) -> Entrant:
-    """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
-    label, address = split_label(text)
-    return Entrant(address, "" if label == text else label)
 
 
 def numbers(ages: str | None) -> list[int] | None:

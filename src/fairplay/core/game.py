@@ -67,19 +67,24 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> Self:
         """The game with these parameters; numbers may be given as text. Raises BadRequest if it makes no sense."""
-        known = [field.name for field in msgspec.structs.fields(cls)]
+        known = cls.__struct_fields__
         for parameter in parameters:
             if parameter not in known:
                 raise BadRequest(f"{cls.name} has no parameter {parameter!r}; it has {', '.join(known)}")
-        for parameter, value in parameters.items():
-            try:
-                msgspec.convert({parameter: value}, cls, strict=False)
-            except (msgspec.ValidationError, UnicodeError):
-                about = cls.about_parameters()[parameter]
-                raise BadRequest(
-                    f"{cls.name} cannot be played with {parameter}={value} ({parameter}: {about})"
-                ) from None
-        return msgspec.convert(dict(parameters), cls, strict=False)
+        try:
+            return msgspec.convert(dict(parameters), cls, strict=False)
+        except (msgspec.ValidationError, UnicodeError):
+            for parameter, value in parameters.items():
+                cls._check_parameter(parameter, value)
+            raise
+
+    @classmethod
+    def _check_parameter(cls, parameter: str, value: Any) -> None:
+        try:
+            msgspec.convert({parameter: value}, cls, strict=False)
+        except (msgspec.ValidationError, UnicodeError):
+            about = cls.about_parameters()[parameter]
+            raise BadRequest(f"{cls.name} cannot be played with {parameter}={value} ({parameter}: {about})") from None
 
     @classmethod
     def with_public_parameters(cls, parameters: Mapping[str, Any]) -> Self:

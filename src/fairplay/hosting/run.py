@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
-from fairplay.core.roles import AsyncChannel, Observer, Record
+from fairplay.core.roles import Observer, Record
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for, turns_taken
 from fairplay.hosting.spec import MatchSpec, Outcome, Turns
-from fairplay.hosting.table import Table, called
+from fairplay.hosting.table import Seating, Table, called
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
 from fairplay.players.address import loaded, named_in_module
@@ -42,7 +42,7 @@ async def run_async(
 ) -> Outcome:
     """The same, awaited: any number of matches can be played in one event loop.
 
-    With an event, everybody sits down at once, and the match begins when it is set.
+    With an event, everybody sits down at once, and the match begins, and its record, when it is set.
     """
     hosted: Hosted | None = None
     try:
@@ -111,27 +111,37 @@ class Hosted:
         )
 
     async def _play_at(self, table: Table, leaving: ExitStack, ready: asyncio.Event | None = None) -> AnyMatch:
-        sitting, record = self._sitting, self._begin(leaving)
+        sitting, match = self._sitting, self.match
+        if ready is None:
+            self._begin(leaving)
         inform = leaving.enter_context(self._referee.informing())
         try:
-            match = self.match
             seating = await table.seated(
                 match.game, match_id=match.id, took=sitting.took, names=match.names, clock=self.notes.clock
             )
+            if ready is not None:
+                await self._begin_when(ready, seating, leaving)
             labels = list(sitting.labels)
             for ejected in match.ejected:  # who is out already is called what it was called
                 labels[ejected.seat] = match.names[ejected.seat]
             self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
-            if isinstance(record, MatchRecord):
-                record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
-            if ready is not None:
-                await awaited(ready, seating.channels)
-                self._since = time.monotonic()
+            if isinstance(self.record, MatchRecord):
+                self.record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
             final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
             return self._end(final)
         finally:
-            with suppress(HostFault):  # which closing the record will tell
-                await surely(record.settled())  # so that closing it waits for no disk
+            if self.record is not None:
+                with suppress(HostFault):  # which closing the record will tell
+                    await surely(self.record.settled())  # so that closing it waits for no disk
+
+    async def _begin_when(self, ready: asyncio.Event, seating: Seating, leaving: ExitStack) -> None:
+        """Wait for the event with nothing on record, so that others may play the match meanwhile."""
+        try:
+            await ready.wait()
+            self._begin(leaving)
+        except BaseException:
+            await close_all_async(seating.channels.values())
+            raise
 
     def _table(self, leaving: ExitStack) -> Table:
         """Everything is closed on every path; the record that a resumed match goes on with, too."""
@@ -174,15 +184,6 @@ def turns_of(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[Turns, .
     """The turns by seat, from how long each took."""
     each = [took.get(seat, ()) for seat in range(seats)]
     return tuple(Turns(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)
-
-
-async def awaited(ready: asyncio.Event, channels: Mapping[Seat, AsyncChannel]) -> None:
-    """Wait for the event; who is called off before it comes closes the channels."""
-    try:
-        await ready.wait()
-    except BaseException:
-        await close_all_async(channels.values())
-        raise
 
 
 def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:

@@ -1,0 +1,138 @@
+"""Share what all verbs have that run a tournament: their options, and how it is shown."""
+
+import os
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairplay.cli.match_options import entrant_from
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.game import Game
+from fairplay.hosting.spec import Entrant, seed_options
+from fairplay.referee.host import distinct
+from fairplay.render.words import quoted
+
+if TYPE_CHECKING:  # what takes long to load is loaded when it is used
+    from fairplay.tournament.conduct import Final
+    from fairplay.tournament.ratings import Ratings
+    from fairplay.tournament.runners import Runner
+    from fairplay.tournament.spec import Cup
+    from fairplay.tournament.standings import Row
+
+MOST_LIVE = 20  # lines of standings below a bar
+
+out_option = click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="The folder for all of it.")
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many matches at once. [default: one per core]"
+)
+
+
+def cup_for(game: Game[Any, Any, Any], players: Sequence[str], games: int, seed: str | None, **terms: Any) -> "Cup":
+    """The tournament of those who sit at one table for so many games."""
+    from fairplay.tournament.settings import RoundRobin
+    from fairplay.tournament.spec import Cup, Gate
+
+    entrants = [entrant_from(player) for player in players]
+    names = distinct([entrant.label for entrant in entrants])
+    return Cup(
+        game=game.name,
+        players=tuple(Entrant(one.address, name) for one, name in zip(entrants, names, strict=True)),
+        format=RoundRobin(games=games, table=len(players)),
+        parameters=game.parameters(),
+        gate=Gate.SKIP,
+        **(seed_options(seed) or {"seed": secrets.token_bytes(SEED_BYTES)}),
+        **terms,
+    )
+
+
+def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn: bool, executor: str = "pool") -> None:
+    """Run a tournament, show it, and leave all of it in a folder, if there is one."""
+    refuse_without_extras()
+    from fairplay.cli.progress import progress
+    from fairplay.tournament.conduct import conduct
+
+    with ExitStack() as leaving:
+        folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
+        again = f"; to go on: the same command again; so far: fairplay standings {quoted(str(folder))}" if out else ""
+        runner = runner_for(executor, jobs or len(os.sched_getaffinity(0)))
+        showing = progress(lambda: live_standings(folder), quiet=quiet)
+        try:
+            with showing, redirect_stdout(sys.stderr):  # what players print in this process
+                final = conduct(cup, folder, runner, [showing], drawn=drawn)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted{again}") from None
+        except HostFault as fault:
+            raise HostFault(f"{fault}{again}") from fault
+        rows, ratings = rated(final)
+        show(rows, ratings)
+        if out is not None:
+            write(final, rows, ratings, folder)
+
+
+def live_standings(folder: Path) -> list[str]:
+    """The standings so far, as many as fit below a bar."""
+    from fairplay.tournament.conduct import progress_in
+    from fairplay.tournament.table import table
+
+    return table(rated(progress_in(folder))[0])[:MOST_LIVE]
+
+
+def show(rows: "Sequence[Row]", ratings: "Ratings") -> None:
+    """Print how a tournament stands."""
+    from fairplay.tournament.table import table, told_apart
+
+    for line in table(rows):
+        click.echo(line)
+    click.echo(f"\n{told_apart([row.name for row in rows], ratings.apart)}")
+
+
+def write(final: "Final", rows: "Sequence[Row]", ratings: "Ratings", folder: Path) -> None:
+    """Leave the results in the folder of a tournament, and say where they are."""
+    from fairplay.tournament.report import write_report
+    from fairplay.tournament.results import write_results
+
+    write_results(folder, final.cup, rows, final.counted, ratings)
+    write_report(folder, final.cup, rows, final.counted, ratings)
+    click.echo(f"\nresults: {folder}/results.json, results.csv, report.html; matches: {folder}/matches")
+
+
+def rated(final: "Final") -> "tuple[tuple[Row, ...], Ratings]":
+    """The standings of everybody, with the ratings behind them."""
+    from fairplay.tournament.ratings import rate
+    from fairplay.tournament.standings import standings
+
+    ratings = rate(final.counted)
+    return standings(final.cup.players, final.counted, final.ranking, ratings), ratings
+
+
+def runner_for(executor: str, jobs: int) -> "Callable[[], Runner]":
+    """What plays the matches, by the name that a person gives it."""
+    from fairplay.tournament import runners
+
+    kind, colon, address = executor.partition(":")
+    if executor == "here":
+        return runners.here
+    if executor == "pool":
+        return lambda: runners.pool(jobs)
+    if kind == "dask" and bool(colon) == bool(address):
+        try:
+            from fairplay.tournament.cluster import dask
+        except ImportError:
+            raise BadRequest("Dask is missing, which --executor dask needs: pip install 'fairplay[cluster]'") from None
+        return lambda: dask(address, jobs)
+    raise BadRequest(f"--executor {executor}: there is here, pool, dask and dask:ADDRESS")
+
+
+def refuse_without_extras() -> None:
+    """Say in one line what is missing to rate players."""
+    for library in ("numpy", "scipy", "matplotlib"):
+        if find_spec(library) is None:
+            raise BadRequest(f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'")

@@ -1,0 +1,19 @@
+"""fairplay standings: show who is ahead in a tournament, running or finished."""
+
+from pathlib import Path
+
+import click
+
+from fairplay.cli.cup_options import rated, refuse_without_extras, show
+from fairplay.tournament.conduct import progress_in
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+def standings(folder: str) -> None:
+    """Show the standings of the tournament in DIR, running or finished."""
+    refuse_without_extras()
+    final = progress_in(Path(folder))
+    state = "over" if final.over else "not over yet"
+    click.echo(f"{final.cup.game}, {final.cup.format.__struct_config__.tag}: {len(final.counted)} matches, {state}\n")
+    show(*rated(final))

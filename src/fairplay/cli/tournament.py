@@ -1,0 +1,52 @@
+"""fairplay tournament: play any number of matches between any players, and tell who is better."""
+
+import secrets
+from pathlib import Path
+
+import click
+
+from fairplay.cli.cup_options import jobs_option, out_option, run_cup
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest
+from fairplay.tournament.file import read_cup
+from fairplay.tournament.template import template
+
+
+@click.command()
+@click.argument("file", metavar="FILE.toml", required=False)
+@click.option("--init", "game", metavar="GAME", help="Print a file to begin with, and do nothing else.")
+@out_option
+@jobs_option
+@click.option(
+    "--executor",
+    default="pool",
+    show_default=True,
+    metavar="HOW",
+    help="Who plays: here, pool (processes on this machine), dask (a cluster on this machine), dask:ADDRESS.",
+)
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+def tournament(
+    file: str | None, game: str | None, out: str | None, jobs: int | None, executor: str, quiet: bool
+) -> None:
+    """Run the tournament that FILE.toml describes.
+
+    Begin with:  fairplay tournament --init fish > cup.toml
+
+    All that happens is kept in a folder, by default FILE: tournament.jsonl, the journals of all matches, and at the end
+    results.json, results.csv and report.html. If it is interrupted, by whatever, the same command again goes on with
+    it, also with the matches that were being played.
+    """
+    if game is not None:
+        if file is not None:
+            raise BadRequest("--init takes no file: it prints one")
+        click.echo(template(game), nl=False)
+        return
+    if file is None:
+        raise BadRequest("name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml")
+    path, drawn = Path(file), secrets.token_bytes(SEED_BYTES)
+    cup = read_cup(path, drawn)
+    if out is None:
+        out = str(path.with_suffix(""))
+        if out == file:
+            raise BadRequest(f"{file} would be its own folder; name another with --out")
+    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=cup.seed == drawn)

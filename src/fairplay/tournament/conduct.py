@@ -1,0 +1,108 @@
+"""Begin a tournament in a folder, or go on with the one that is there, and run it to its end."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.edits import edits
+from fairplay.tournament.events import Audience, BotTried, TournamentObserver
+from fairplay.tournament.formats.allowed import check
+from fairplay.tournament.gate import to_be_tried, tried
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.notebook import BotsTried, Notebook
+from fairplay.tournament.runners import Runner
+from fairplay.tournament.spec import Cup, Gate
+
+
+class Final(msgspec.Struct, frozen=True):
+    """How a tournament came out, or how far it is."""
+
+    cup: Cup
+    counted: tuple[Counted, ...]
+    ranking: Ranking  # empty: the ratings decide, or it is not over
+    over: bool
+    verdicts: dict[str, str]  # of the trials before: why a bot is not ready; empty: it is
+
+
+def conduct(
+    cup: Cup,
+    folder: Path,
+    runner: Callable[[], Runner],
+    observers: Sequence[TournamentObserver] = (),
+    *,
+    drawn: bool = False,
+) -> Final:
+    """Run a tournament to its end; what was played of it before in this folder is not played again.
+
+    `drawn`: the seed of the cup was drawn just now, and gives way to the one on record.
+    """
+    check(cup)
+    audience = Audience(observers)
+    if not notebooks.exists(folder):
+        with runner() as workers:
+            verdicts = trials(cup, {}, workers, audience)
+            with notebooks.begun(folder, cup, drawn=drawn) as notebook:
+                return run(cup, folder, notebook, verdicts, workers, audience)
+    with notebooks.gone_on_with(folder) as notebook:
+        before = notebook.opening
+        if drawn and before.drawn:
+            cup = replace(cup, seed=before.cup.seed)
+        if different := edits(before.cup, cup):
+            raise BadRequest(
+                f"{folder} belongs to another tournament ({'; '.join(different)}); name another with --out"
+            )
+        if notebook.closed is not None:
+            return final(notebook)
+        with runner() as workers:
+            verdicts = trials(cup, notebook.verdicts, workers, audience)
+            return run(cup, folder, notebook, verdicts, workers, audience)
+
+
+def run(
+    cup: Cup, folder: Path, notebook: Notebook, verdicts: dict[str, str], runner: Runner, audience: Audience
+) -> Final:
+    """Run it from where it stands."""
+    if verdicts:
+        notebook.write(BotsTried(verdicts=verdicts))
+    Manager(cup, folder, notebook, runner, audience).run()
+    return final(notebook)
+
+
+def trials(cup: Cup, known: dict[str, str], runner: Runner, audience: Audience) -> dict[str, str]:
+    """Let every bot show that it is ready, unless that is known. Raises BadRequest if the gate refuses one."""
+    if cup.gate is Gate.SKIP:
+        return {}
+    verdicts = {}
+    for done in runner.do_all(partial(tried, cup), [bot for bot in to_be_tried(cup) if bot.name not in known]):
+        if done is not None:
+            bot, verdict = done
+            verdicts[bot.name] = verdict.why if verdict.failed else ""
+            audience.tell(BotTried(bot.name, verdicts[bot.name]))
+    failed = {name: why for name, why in sorted(verdicts.items()) if why}
+    if failed and cup.gate is Gate.REFUSE:
+        raise BadRequest(
+            f"not ready to play: {'; '.join(f'{name} ({why})' for name, why in failed.items())}; "
+            "fairplay check-bot tells all about it"
+        )
+    return verdicts
+
+
+def progress_in(folder: Path) -> Final:
+    """How far the tournament in a folder is. Raises BadRequest if there is none."""
+    return final(notebooks.read(folder))
+
+
+def final(notebook: Notebook) -> Final:
+    """How a tournament stands by its notebook."""
+    rounds = notebook.rounds
+    players = {player.name: player for number in sorted(rounds) for player in rounds[number]}
+    cup = replace(notebook.opening.cup, players=tuple(players.values()) or notebook.opening.cup.players)
+    closed = notebook.closed
+    counted = tuple(notebook.counted[id] for id in sorted(notebook.counted))
+    return Final(cup, counted, () if closed is None else closed.ranking, closed is not None, notebook.verdicts)

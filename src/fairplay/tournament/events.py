@@ -1,0 +1,99 @@
+"""List what can happen in a tournament, and tell it to whoever watches."""
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from fairplay.core.events import Ejected
+from fairplay.tournament.counted import Counted, Names, Ranking
+
+log = logging.getLogger("fairplay")
+
+
+class BotTried(msgspec.Struct, frozen=True, tag="tried"):
+    """A bot went through the trials before the tournament."""
+
+    name: str
+    why: str  # it is not ready; empty: it is
+
+
+class RoundBegan(msgspec.Struct, frozen=True, tag="round"):
+    """A round begins; some of its matches may have been played before an interruption."""
+
+    number: int  # from 1
+    players: Names
+    matches: int
+    counted: int  # of these: they were played before
+
+
+class MatchBegan(msgspec.Struct, frozen=True, tag="began"):
+    """A match is about to be played."""
+
+    match: str
+    names: Names  # by seat
+
+
+class PlayerEjected(msgspec.Struct, frozen=True, tag="ejected"):
+    """Somebody was ejected from a match."""
+
+    match: str
+    name: str
+    ejected: Ejected
+
+
+class MatchEnded(msgspec.Struct, frozen=True, tag="ended"):
+    """A match counts, or is void."""
+
+    counted: Counted
+
+
+class AttemptFailed(msgspec.Struct, frozen=True, tag="attempt"):
+    """An attempt at a match does not count, and there will be another."""
+
+    match: str
+    attempt: int  # from 1
+    why: str
+
+
+class Revealed(msgspec.Struct, frozen=True, tag="revealed"):
+    """All matches from a deal are over, so that everybody may know its seed."""
+
+    deal: int
+    seed: str  # in hex
+
+
+class TournamentEnded(msgspec.Struct, frozen=True, tag="end"):
+    """All is over."""
+
+    ranking: Ranking
+
+
+TournamentEvent = (
+    BotTried | RoundBegan | MatchBegan | PlayerEjected | MatchEnded | AttemptFailed | Revealed | TournamentEnded
+)
+
+
+class TournamentObserver(Protocol):
+    """Who watches a tournament, and can disturb nothing."""
+
+    def observe(self, event: TournamentEvent) -> None:
+        """Something has happened."""
+        ...
+
+
+class Audience:
+    """Those who watch one tournament; who fails is dropped."""
+
+    def __init__(self, observers: Sequence[TournamentObserver]) -> None:
+        self._observers = list(observers)
+
+    def tell(self, event: TournamentEvent) -> None:
+        """Tell everybody."""
+        for observer in list(self._observers):
+            try:
+                observer.observe(event)
+            except Exception:
+                log.exception("an observer of the tournament failed, and is told no more")
+                self._observers.remove(observer)

@@ -1,0 +1,75 @@
+"""Tell of ejections as they happen, from the journals of matches that are being played, where we see them."""
+
+from pathlib import Path
+
+import msgspec
+
+from fairplay.core.events import Ejected
+from fairplay.hosting.sitting import path_of
+from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.journal.lines import Entry
+from fairplay.tournament.counted import names_of
+from fairplay.tournament.events import Audience, PlayerEjected
+
+decode = msgspec.json.Decoder(Entry).decode
+
+
+class Watched:
+    """A match that is being played."""
+
+    def __init__(self, spec: MatchSpec) -> None:
+        self.names = names_of(spec.entrants)
+        self.told: set[int] = set()  # seats
+        self._path = path_of(spec)
+        self._read = 0  # bytes
+
+    def news(self) -> list[Ejected]:
+        """Who was ejected since the last look."""
+        try:
+            with Path(self._path).open("rb") as file:
+                file.seek(self._read)
+                whole = file.read().rpartition(b"\n")[0]
+        except OSError:  # it has not begun, or is on another machine
+            return []
+        self._read += len(whole) + bool(whole)
+        return [fact for fact in map(ejection, whole.split(b"\n")) if fact is not None]
+
+
+class Live:
+    """Those matches of a round that are being played, and who was ejected from them."""
+
+    def __init__(self, audience: Audience) -> None:
+        self._audience = audience
+        self._watched: dict[str, Watched] = {}
+
+    def watch(self, spec: MatchSpec) -> None:
+        """A match begins."""
+        self._watched[spec.id] = Watched(spec)
+
+    def look(self) -> None:
+        """Tell what has happened meanwhile."""
+        for id, match in self._watched.items():
+            for ejected in match.news():
+                self._tell(id, match, ejected)
+
+    def ended(self, outcome: Outcome) -> None:
+        """A match has ended: tell what was not told before."""
+        match = self._watched.pop(outcome.id)
+        for ejected in outcome.result.ejected if outcome.result is not None else ():
+            self._tell(outcome.id, match, ejected)
+
+    def _tell(self, id: str, match: Watched, ejected: Ejected) -> None:
+        if ejected.seat not in match.told and ejected.seat < len(match.names):
+            match.told.add(ejected.seat)
+            self._audience.tell(PlayerEjected(id, match.names[ejected.seat], ejected))
+
+
+def ejection(line: bytes) -> Ejected | None:
+    """The ejection that a line of a journal tells of, if it does."""
+    if b'"fact":{"type":"ejected"' not in line:
+        return None
+    try:
+        fact = decode(line).fact
+    except msgspec.MsgspecError:
+        return None
+    return fact if isinstance(fact, Ejected) else None

@@ -1,0 +1,91 @@
+"""Run a tournament: create its matches, allocate players, inform whoever watches, and keep what counts."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.counted import Counted, Ranking, Round, Sent, names_of
+from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
+from fairplay.tournament.formats import format_of
+from fairplay.tournament.notebook import Closed, Notebook, RoundOpened
+from fairplay.tournament.round import RoundInPlay
+from fairplay.tournament.runners import Runner
+from fairplay.tournament.schedule import Scheduled
+from fairplay.tournament.spec import Cup
+from fairplay.tournament.worker import TOKEN
+
+MATCHES = "matches"  # the folder of journals
+KEY = "key"  # the file with the key to them
+
+
+class Manager:
+    """Drives the format of one tournament, as a driver drives the conversation of a match.
+
+    What is in the notebook are answers that were had before, so that to go on is to begin again.
+    """
+
+    def __init__(self, cup: Cup, folder: Path, notebook: Notebook, runner: Runner, audience: Audience) -> None:
+        self._cup = cup  # with the players of the file as it is now
+        self._folder = folder.absolute()
+        self._notebook = notebook
+        self._runner = runner
+        self._audience = audience
+        self._matches = self._deals = 0  # how many there were in earlier rounds
+        self._expelled: set[str] = set()  # in earlier rounds
+
+    def run(self) -> Ranking:
+        """Run it to its end. Raises HostFault or KeyboardInterrupt if it is interrupted; nothing is lost then."""
+        (self._folder / MATCHES).mkdir(parents=True, exist_ok=True)
+        if self._runner.token:
+            (self._folder / MATCHES / TOKEN).write_text(self._runner.token)
+        number = 1
+        matches_of = format_of(replace(self._cup, players=self._roster(number)))
+        try:
+            round = next(matches_of)
+            while True:
+                counted = self._play(number, round)
+                number += 1
+                round = matches_of.send(Sent(counted, self._roster(number)))
+        except StopIteration as stop:
+            ranking: Ranking = stop.value
+        if self._notebook.closed is None:
+            self._notebook.write(Closed(ranking=ranking))
+        self._audience.tell(TournamentEnded(ranking))
+        return ranking
+
+    def _roster(self, number: int) -> tuple[Entrant, ...]:
+        """Who may play in a round: those on record if it has begun, else those in the file who are not expelled."""
+        if number in self._notebook.rounds:
+            return self._notebook.rounds[number]
+        return tuple(player for player in self._cup.players if player.name not in self._expelled)
+
+    def _play(self, number: int, round: Round) -> tuple[Counted, ...]:
+        """Play a round to its end."""
+        notebook, matches = self._notebook, self._scheduled(round)
+        ids, players = [match.spec.id for match in matches], self._roster(number)
+        if number not in notebook.rounds:
+            notebook.write(RoundOpened(number=number, players=players))
+        before = sum(id in notebook.counted for id in ids)
+        self._audience.tell(RoundBegan(number, names_of(players), len(ids), before))
+        RoundInPlay(matches, self._cup, notebook, self._audience, expelled=self._expelled).play(self._runner)
+        self._expelled.update(name for id in ids for name in notebook.counted[id].expelled)
+        return tuple(notebook.counted[id] for id in ids)
+
+    def _scheduled(self, round: Round) -> list[Scheduled]:
+        """The matches of a round with their ids and places."""
+        deals: dict[bytes | None, int] = {}
+        folder, matches = self._folder, []
+        for number, spec in enumerate(round, self._matches + 1):
+            deal = deals.setdefault(spec.seed, self._deals + len(deals))
+            spec = replace(
+                spec,
+                id=f"m{number:05}",
+                journal=str(folder / MATCHES),
+                key=str(folder / KEY),
+                hidden=(str(folder),),
+            )
+            matches.append(Scheduled(spec, deal))
+        self._matches += len(matches)
+        self._deals += len(deals)
+        return matches

@@ -1,0 +1,85 @@
+"""Play in tournaments, badly: by cheating, by taking offence at some deals, by killing the worker, by being slow."""
+
+import os
+import signal
+import time
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from fairplay.games.fish import Fish
+
+FLAG = "FAIRPLAY_TEST_FLAG"  # the file that says that something has happened already
+
+
+class Steady:
+    """Takes the first action that there is."""
+
+    def take_turn(self, view: Any) -> Any:
+        return next(iter(islice(Fish().actions(view), 1)))
+
+
+class Cheat(Steady):
+    """Is never lawful."""
+
+    def take_turn(self, view: Any) -> Any:
+        return {"type": "win"}
+
+
+class Crasher(Steady):
+    """Raises at its first turn."""
+
+    def take_turn(self, view: Any) -> Any:
+        raise RuntimeError("enough")
+
+
+class BadLoser(Steady):
+    """Raises when it hears the result."""
+
+    def end(self, result: Any) -> None:
+        raise RuntimeError("a bad loser")
+
+
+class Picky(Steady):
+    """Takes offence at every second deal."""
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        if sha256(repr(view).encode()).digest()[0] % 2:
+            raise RuntimeError("what a board")
+
+
+class Killer(Steady):
+    """Kills the process that it plays in, whenever it is to move."""
+
+    def take_turn(self, view: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KillerOnce(Steady):
+    """Does so once."""
+
+    def take_turn(self, view: Any) -> Any:
+        try:
+            Path(os.environ[FLAG]).touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            return super().take_turn(view)
+
+
+class Slow(Steady):
+    """Thinks long about everything."""
+
+    def take_turn(self, view: Any) -> Any:
+        time.sleep(0.1)
+        return super().take_turn(view)
+
+
+class Waiting(Steady):
+    """Waits until something has happened."""
+
+    def take_turn(self, view: Any) -> Any:
+        deadline = time.monotonic() + 60
+        while not Path(os.environ[FLAG]).exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return super().take_turn(view)

@@ -1,0 +1,127 @@
+"""Run tournaments, let the manager die at every step, and find the same standings in the end."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.hosting.spec import Entrant
+from fairplay.journal.append_file import Disk
+from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.courses import FishCourse
+from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.notebook import FILE
+from fairplay.tournament.runners import here
+from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss
+from fairplay.tournament.spec import Consequence, Cup
+from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
+
+PLAYERS = (f"bad={BAD}Picky", "random", "greedy", f"steady={BAD}Steady", f"cheat={BAD}Cheat")
+CUPS = {
+    "round robin, played again": cup_of(*PLAYERS, format=RoundRobin(games=10), default=Consequence.REPLAY),
+    "duplicate": cup_of(*PLAYERS, format=Duplicate(deals=4)),
+    "swiss": cup_of(*PLAYERS, format=Swiss(rounds=3)),
+    "swiss, out of all": cup_of(*PLAYERS, format=Swiss(rounds=3), default=Consequence.TOURNAMENT),
+    "knock-out": cup_of(*PLAYERS, format=KnockOut()),
+    "ladder": cup_of(*PLAYERS, format=Ladder(rounds=3)),
+    "course": cup_of(*PLAYERS, format=FishCourse()),
+}
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the process dies here; what a power cut would leave is nobody's question."""
+    monkeypatch.setattr(Disk, "sync", lambda disk, file: None)
+    monkeypatch.setattr(Disk, "sync_directory", lambda disk, path: None)
+
+
+class Dead(BaseException):
+    """The process has come to a sudden end."""
+
+
+class Dying(Disk):
+    """A disk of a process that dies when it writes for the n-th time: before, in the middle, or behind it."""
+
+    def __init__(self, writes: int, share: float) -> None:
+        self._left = writes
+        self._share = share
+
+    def write(self, file: int, text: bytes) -> int:
+        self._left -= 1
+        if self._left:
+            return Disk.write(file, text)
+        Disk.write(file, text[: int(len(text) * self._share)])
+        raise Dead
+
+
+def attempt(cup: Cup, folder: Path, disk: Disk) -> None:
+    """Run it for as long as the disk lets us."""
+    exists = notebooks.exists(folder)
+    notebook = notebooks.gone_on_with(folder, disk=disk) if exists else notebooks.begun(folder, cup, disk=disk)
+    with notebook, here() as workers:
+        Manager(cup, folder, notebook, workers, Audience([])).run()
+
+
+def steps(folder: Path) -> list[Any]:
+    return [json.loads(line) for line in (folder / FILE).read_bytes().splitlines()]
+
+
+@pytest.mark.parametrize("name", CUPS)
+def test_wherever_the_manager_dies_the_same_standings_come_out(name: str, tmp_path: Path) -> None:
+    cup, whole = CUPS[name], tmp_path / "whole"
+    expected = played(cup, whole)
+    writes = len(steps(whole))
+    assert writes > 6
+    for write in range(1, writes + 1):
+        for share in (0.0, 0.5, 1.0):
+            folder = tmp_path / f"{write}-{share}"
+            with pytest.raises(Dead):
+                attempt(cup, folder, Dying(write, share))
+
+            counted, ranking = played(cup, folder)
+
+            assert (lasting(counted), ranking) == (lasting(expected[0]), expected[1])
+            each = Counter(step["counted"]["match"] for step in steps(folder) if step["type"] == "match")
+            assert set(each.values()) == {1}
+            assert sum(step["type"] == "end" for step in steps(folder)) == 1
+            assert facts_in(folder) == facts_in(whole)
+
+
+def test_what_is_over_is_not_played_again(tmp_path: Path) -> None:
+    cup, noting = CUPS["swiss"], Noting()
+    first = played(cup, tmp_path)
+    before = (tmp_path / FILE).read_bytes()
+
+    assert played(cup, tmp_path, observers=[noting]) == first
+    assert (tmp_path / FILE).read_bytes() == before
+    assert {(event.matches, event.counted) for event in noting.heard(RoundBegan)} == {(2, 2)}
+    assert len(noting.heard(TournamentEnded)) == 1
+
+
+def test_players_come_and_go_between_rounds_where_the_format_lets_them(tmp_path: Path) -> None:
+    cup = cup_of("random", "greedy", f"steady={BAD}Steady", "lookahead:1", format=Swiss(rounds=4))
+
+    class Stopping:
+        def observe(self, event: object) -> None:
+            if isinstance(event, RoundBegan) and event.number == 3:
+                raise Dead
+
+    with pytest.raises(Dead):
+        played(cup, tmp_path, observers=[Stopping()])
+    others = (*cup.players[:3], Entrant("lookahead:2", "newcomer"))
+
+    counted, ranking = played(replace(cup, players=others), tmp_path)
+
+    rounds = notebooks.read(tmp_path).rounds
+    assert [sorted(player.name for player in rounds[number]) for number in (1, 3, 4)] == [
+        ["greedy", "lookahead:1", "random", "steady"],
+        ["greedy", "lookahead:1", "random", "steady"],  # it had begun
+        ["greedy", "newcomer", "random", "steady"],
+    ]
+    assert "newcomer" in counted[-1].names + counted[-2].names
+    assert "lookahead:1" not in counted[-1].names + counted[-2].names
+    assert "newcomer" in sum(ranking, ())

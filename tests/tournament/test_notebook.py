@@ -1,0 +1,122 @@
+"""Keep the steps of a tournament, through crashes and tampering."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.journal.append_file import InUse
+from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.notebook import (
+    FILE,
+    Attempted,
+    BotsTried,
+    Closed,
+    DealRevealed,
+    MatchCounted,
+    RoundOpened,
+)
+from tests.some import some
+from tests.tournament.small_cups import cup_of
+
+CUP = cup_of()
+COUNTED = Counted(match="m00001", deal=0, names=("a", "b"), places=(1, 2), scores=(3, None))
+STEPS = (
+    BotsTried(verdicts={"bob": "it does not start", "ann": ""}),
+    RoundOpened(number=1, players=CUP.players),
+    Attempted(match="m00001", played="m00001", why="the disk was full", host=True),
+    MatchCounted(counted=COUNTED),
+    DealRevealed(deal=0, seed="00"),
+    Closed(ranking=(("a",), ("b",))),
+)
+
+
+def written(folder: Path) -> bytes:
+    with notebooks.begun(folder, CUP, drawn=True) as notebook:
+        for step in STEPS:
+            notebook.write(step)
+    return (folder / FILE).read_bytes()
+
+
+def known(notebook: notebooks.Notebook) -> object:
+    opening, closed = notebook.opening, notebook.closed
+    return (
+        (opening.cup, opening.drawn, notebook.verdicts, notebook.rounds),
+        (notebook.counted, {id: len(them) for id, them in notebook.attempts.items()}, notebook.revealed),
+        None if closed is None else closed.ranking,
+    )
+
+
+def test_all_steps_are_known_again(tmp_path: Path) -> None:
+    written(tmp_path)
+
+    for notebook in (notebooks.read(tmp_path), notebooks.gone_on_with(tmp_path)):
+        with notebook:
+            assert known(notebook) == (
+                (CUP, True, {"bob": "it does not start", "ann": ""}, {1: CUP.players}),
+                ({"m00001": COUNTED}, {"m00001": 1}, {0}),
+                (("a",), ("b",)),
+            )
+
+
+def test_it_is_private(tmp_path: Path) -> None:
+    written(tmp_path)
+
+    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600  # the seed is in it
+
+
+def test_wherever_it_was_torn_it_goes_on_behind_its_last_whole_line(tmp_path: Path) -> None:
+    whole = written(tmp_path)
+    ends = {at + one for at, byte in enumerate(whole, 1) if byte == ord("\n") for one in (-2, -1, 0, 1, 2)}
+    inside = range(whole.index(b"\n") + 1, len(whole))
+    for size in some(size for size in sorted(ends | set(range(0, len(whole), 41))) if size in inside):
+        (tmp_path / FILE).write_bytes(whole[:size])
+        done = whole[:size].count(b"\n") - 1
+
+        with notebooks.gone_on_with(tmp_path, now=lambda: 0.0) as notebook:
+            for step in STEPS[done:]:
+                notebook.write(step)
+
+        with notebooks.read(tmp_path) as again:
+            assert again.counted == {"m00001": COUNTED}
+            assert again.closed is not None
+        assert (tmp_path / FILE).read_bytes().startswith(whole[: whole.rindex(b"\n", 0, size) + 1])
+
+
+def test_one_without_a_whole_first_line_was_never_begun(tmp_path: Path) -> None:
+    whole = written(tmp_path)
+    (tmp_path / FILE).write_bytes(whole[: whole.index(b"\n")])
+
+    assert not notebooks.exists(tmp_path)
+    with notebooks.begun(tmp_path, CUP) as notebook:
+        assert notebook.counted == {}
+    assert notebooks.exists(tmp_path)
+
+
+def test_no_line_can_be_changed_left_out_or_moved(tmp_path: Path) -> None:
+    lines = written(tmp_path).splitlines(keepends=True)
+    for number in some(range(len(lines))):
+        flipped = lines[number].replace(b"a", b"e", 1)
+        for others in ([flipped, *lines[number + 1 :]], lines[number + 1 :], lines[number:][::-1]):
+            changed = [*lines[:number], *others]
+            if changed == lines[: len(changed)]:  # a prefix, or the whole
+                continue
+            (tmp_path / FILE).write_bytes(b"".join(changed))
+
+            with pytest.raises(BadRequest, match=f"{FILE}: line {number + 1} "):
+                notebooks.read(tmp_path)
+
+
+def test_two_processes_cannot_run_one_tournament(tmp_path: Path) -> None:
+    with notebooks.begun(tmp_path, CUP), pytest.raises(InUse):
+        notebooks.gone_on_with(tmp_path)
+
+
+@pytest.mark.parametrize("make", [lambda path: path.mkdir(), lambda path: None], ids=["a directory", "nothing"])
+def test_where_there_is_none_one_line_says_so(make: object, tmp_path: Path) -> None:
+    assert callable(make)
+    make(tmp_path / FILE)
+
+    with pytest.raises(BadRequest, match=FILE):
+        notebooks.read(tmp_path)

@@ -1,0 +1,155 @@
+"""Let faults have the consequences that the host has chosen, and every match exactly one outcome."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
+from fairplay.tournament.round import MOST_FAILURES
+from fairplay.tournament.runners import here, pool
+from fairplay.tournament.settings import Duplicate, RoundRobin
+from fairplay.tournament.spec import Consequence
+from tests.some import some
+from tests.tournament.small_cups import BAD, SEED, Noting, cup_of, facts_in, played
+
+GAME, TOURNAMENT, FORFEIT, REPLAY = Consequence
+
+
+def test_who_is_out_of_the_match_is_last_in_it_and_plays_the_next(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Cheat", "random", "greedy", format=RoundRobin(games=6))
+
+    counted, _ = played(cup, tmp_path)
+
+    bad = [one for one in counted if "bad" in one.names]
+    assert len(bad) == 4
+    for one in bad:
+        seat = one.names.index("bad")
+        assert (one.places[seat], one.faults[seat], one.expelled) == (2, Fault.MALFORMED, ())
+        assert one.scores[seat] == 0
+
+
+def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> None:
+    faults = {Fault.CRASHED: TOURNAMENT}
+    cup = cup_of(f"bad={BAD}Crasher", f"{BAD}Cheat", "random", "greedy", format=RoundRobin(games=200), faults=faults)
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path, observers=[noting])
+
+    theirs = [one for one in counted if "bad" in one.names]
+    sat = [one for one in theirs if one.places]
+    assert (theirs[0].expelled, sat) == (("bad",), theirs[: len(sat)])
+    assert 64 // 4 <= len(sat) <= 64
+    assert {one.void for one in theirs[len(sat) :]} == {"cancelled: bad may not play any more"}
+    assert len(counted) == 200 == len(noting.heard(MatchEnded))
+    assert sum(BAD + "Cheat" in one.names for one in counted) == 100  # whose fault has another consequence
+
+
+def test_who_forfeits_is_behind_all_others_and_has_no_points(tmp_path: Path) -> None:
+    cup = cup_of(
+        f"bad={BAD}Crasher",
+        f"worse={BAD}Cheat",
+        "greedy",
+        format=RoundRobin(games=6, table=3),
+        faults={Fault.MALFORMED: FORFEIT},
+    )
+
+    counted, _ = played(cup, tmp_path)
+
+    for one in some(counted):
+        by_name = dict(zip(one.names, zip(one.places, one.scores, strict=True), strict=True))
+        assert by_name["worse"] == (3, None)
+        assert by_name["bad"] == (2, 0)
+        assert by_name["greedy"][0] == 1
+
+
+def test_two_who_are_both_ejected_are_tied(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Crasher", f"worse={BAD}Cheat", format=RoundRobin(games=2))
+
+    assert {one.places for one in played(cup, tmp_path)[0]} == {(1, 1)}
+
+
+def test_nobody_moves_into_an_empty_place_but_the_next(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}BadLoser", "random", "greedy", format=RoundRobin(games=6, table=3))
+
+    for one in some(played(cup, tmp_path)[0]):
+        places = dict(zip(one.names, one.places, strict=True))
+        assert places["bad"] == 3
+        assert min(places.values()) == 1
+
+
+def test_what_is_played_again_is_dealt_anew_and_one_outcome_counts(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Picky", "greedy", format=RoundRobin(games=30), default=REPLAY)
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path, observers=[noting])
+
+    attempts = {one.match: int(one.played.partition("-")[2] or 1) for one in counted}
+    assert set(attempts.values()) == {1, 2, 3}
+    assert len(counted) == 30
+    assert len(facts_in(tmp_path)) == sum(attempts.values())  # attempts are kept
+    assert len(noting.heard(AttemptFailed)) == sum(attempts.values()) - 30
+    for one in counted:
+        assert not one.faults or attempts[one.match] == 3  # the last one counts, whatever came of it
+    assert any(one.faults for one in counted)
+
+
+def test_a_shared_deal_is_played_again_as_it_is(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Picky", "greedy", format=Duplicate(deals=8), default=REPLAY)
+
+    counted, _ = played(cup, tmp_path)
+
+    assert {one.played[-2:] for one in counted} == {"", "-3"}  # who takes offence at a deal does so again
+
+
+def test_the_seed_of_a_shared_deal_is_revealed_when_its_last_match_is_over(tmp_path: Path) -> None:
+    cup, noting = cup_of("random", "greedy", format=Duplicate(deals=3)), Noting()
+
+    counted, _ = played(cup, tmp_path, observers=[noting])
+
+    told: list[Any] = [event for event in noting.events if isinstance(event, MatchEnded | Revealed)]
+    ended: dict[int, int] = {}
+    for event in told:
+        if isinstance(event, MatchEnded):
+            ended[event.counted.deal] = ended.get(event.counted.deal, 0) + 1
+        else:
+            assert ended[event.deal] == 2
+            assert len(bytes.fromhex(event.seed)) == 32
+    assert len(noting.heard(Revealed)) == 3
+    assert len({event.seed for event in noting.heard(Revealed)}) == 3
+    with notebooks.read(tmp_path) as notebook:
+        assert notebook.revealed == {0, 1, 2}
+    assert SEED.hex() not in {event.seed for event in noting.heard(Revealed)}
+    assert len(counted) == 6
+
+
+def test_a_match_that_always_kills_its_worker_is_void_and_hurts_nobody_else(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Killer", "random", "greedy", format=RoundRobin(games=3))
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path, lambda: pool(2), [noting])
+
+    void = [one for one in counted if one.void]
+    assert [set(one.names) for one in counted if not one.void] == [{"random", "greedy"}]
+    assert {one.void for one in void} == {f"a fault of the host, {MOST_FAILURES} times: the worker that played it died"}
+    assert len(noting.heard(AttemptFailed)) == 2 * (MOST_FAILURES - 1)
+    assert all(one.faults == () for one in counted)  # nobody is to blame
+
+
+def test_who_watches_is_told_everything_and_disturbs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Failing:
+        def observe(self, event: object) -> None:
+            raise RuntimeError("no")
+
+    cup, noting = cup_of(f"bad={BAD}Cheat", "random", format=RoundRobin(games=4)), Noting()
+
+    counted, _ = played(cup, tmp_path, here, [Failing(), noting])
+
+    assert len(counted) == 4 == len(noting.heard(MatchBegan)) == len(noting.heard(MatchEnded))
+    [began] = noting.heard(RoundBegan)
+    assert (began.number, began.matches, began.counted) == (1, 4, 0)
+    assert {event.name for event in noting.heard(PlayerEjected)} == {"bad"}
+    assert len(noting.heard(PlayerEjected)) == 4
+    assert caplog.text.count("an observer of the tournament failed") == 1

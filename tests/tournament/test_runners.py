@@ -1,0 +1,200 @@
+"""Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from multiprocessing import resource_tracker
+from pathlib import Path
+
+import pytest
+
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
+from fairplay.tournament import worker
+from fairplay.tournament.cluster import dask
+from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
+from fairplay.tournament.runners import Runner, pool
+from fairplay.tournament.settings import RoundRobin
+from tests.hosting.specs import spec_of
+from tests.players.programs import gained, holdings, nothing_left, soon
+from tests.tournament.players import FLAG
+from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
+
+HONEST = cup_of(f"bad={BAD}Cheat", "random", "greedy", "lookahead:1", format=RoundRobin(games=24))
+ROOT = str(Path(__file__).parents[2])
+BOT = str(Path(__file__).parents[2] / "examples" / "a_player.py")
+
+
+def at_last(is_so: Callable[[], bool]) -> bool:
+    """Is it so before everybody loses patience?"""
+    deadline = time.monotonic() + 20
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_so()
+
+
+def children_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
+    """What comes of it in this process."""
+    folder = tmp_path_factory.mktemp("alone")
+    return lasting(played(HONEST, folder)[0]), facts_in(folder)
+
+
+@pytest.mark.parametrize("runner", [lambda: pool(1), lambda: pool(2), lambda: dask("", 2)], ids=["1", "2", "dask"])
+def test_everywhere_the_same_is_played(runner: object, alone: tuple[object, object], tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    before = holdings()
+    assert callable(runner)
+
+    counted, _ = played(HONEST, tmp_path, runner)
+
+    assert (lasting(counted), facts_in(tmp_path)) == alone
+    assert soon(lambda: gained(before).children == 0)
+
+
+def test_where_the_folder_is_not_shared_the_journals_are_sent(alone: tuple[object, object], tmp_path: Path) -> None:
+    def apart() -> Runner:
+        runner = pool(2)
+        runner.token = "not what is there"
+        return runner
+
+    class Wiping:
+        def observe(self, event: object) -> None:
+            (tmp_path / "matches" / ".token").unlink(missing_ok=True)
+
+    counted, _ = played(HONEST, tmp_path, apart, [Wiping()])
+
+    assert (lasting(counted), facts_in(tmp_path)) == alone
+
+
+@pytest.fixture
+def flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that some players wait for."""
+    monkeypatch.setenv(FLAG, str(tmp_path / "flag"))
+    return tmp_path / "flag"
+
+
+def test_a_worker_that_dies_is_replaced_and_its_match_goes_on(flag: Path, tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}KillerOnce", f"{BAD}Steady", "greedy", format=RoundRobin(games=12))
+    flag.touch()
+    undisturbed, _ = played(cup, tmp_path / "undisturbed")
+    flag.unlink()
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path / "disturbed", lambda: pool(2), [noting])
+
+    assert flag.exists()
+    assert lasting(counted) == lasting(undisturbed)
+    assert len(noting.heard(MatchEnded)) == 12
+    assert facts_in(tmp_path / "disturbed") == facts_in(tmp_path / "undisturbed")
+    assert len(noting.heard(AttemptFailed)) <= 1
+
+
+class Listed:
+    """Matches one after the other."""
+
+    def __init__(self, specs: Sequence[MatchSpec]) -> None:
+        self._specs = deque(specs)
+
+    @property
+    def left(self) -> int:
+        return len(self._specs)
+
+    def take(self) -> MatchSpec | None:
+        return self._specs.popleft() if self._specs else None
+
+
+def test_who_is_slow_holds_nobody_up(flag: Path, tmp_path: Path) -> None:
+    slow = spec_of("fish", f"{BAD}Waiting", "random", id="slow", journal=str(tmp_path))
+    quick = [spec_of("fish", "random", "greedy", id=f"m{n}", journal=str(tmp_path)) for n in range(60)]
+    ended = []
+
+    with pool(2) as workers:
+        for done in workers.play(Listed([*quick[:20], slow, *quick[20:]])):
+            ended += [] if done is None else [done.outcome.id]
+            if len(ended) == 45:  # all but a few which are in the same job
+                flag.touch()
+
+    assert sorted(ended) == sorted(["slow", *(spec.id for spec in quick)])
+    assert "slow" not in ended[:45]
+
+
+def bots(folder: Path, count: int) -> list[MatchSpec]:
+    return [spec_of("fish", BOT, "random", id=f"m{number}", journal=str(folder)) for number in range(count)]
+
+
+def test_the_programs_of_the_next_match_are_started_while_one_is_played(tmp_path: Path) -> None:
+    before, desk, [first, second, third] = holdings(), worker.Desk(), bots(tmp_path, 3)
+
+    assert desk.play(first, second).result is not None
+    assert gained(before).children > 0  # they wait
+    assert not (tmp_path / "m1.jsonl").exists()  # and anybody else may play the match
+    assert desk.play(second, third).result is not None
+    assert desk.play(first, None) == run(first)  # who waited for the third is sent away, and nothing is played twice
+    assert not (tmp_path / "m2.jsonl").exists()
+    desk.close()
+
+    assert nothing_left(before)
+
+
+def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: Path) -> None:
+    slow, ended = spec_of("fish", f"{BAD}Waiting", BOT, id="slow", journal=str(tmp_path)), []
+
+    with pool(2) as workers:
+        for done in workers.play(Listed([slow, *bots(tmp_path, 3)])):
+            ended += [] if done is None else [done.outcome.id]
+            if len(ended) == 3:
+                flag.touch()
+
+    assert sorted(ended[:-1]) == ["m0", "m1", "m2"]
+    assert ended[-1] == "slow"
+
+
+@pytest.mark.parametrize("player", [f"{BAD}Slow", BOT], ids=["in the worker", "a program"])
+def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(player: str, tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    cup, before = cup_of(f"a={player}", "random", format=RoundRobin(games=3)), holdings()
+
+    class Interrupting:
+        def observe(self, event: object) -> None:
+            if isinstance(event, MatchBegan) and event.match == "m00002":
+                threading.Timer(0.6, signal.raise_signal, [signal.SIGINT]).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        played(cup, tmp_path, lambda: pool(2), [Interrupting()])
+
+    assert nothing_left(before)
+    counted, _ = played(cup, tmp_path, lambda: pool(2))
+    assert [one.places != () for one in counted] == [True] * 3
+    assert lasting(counted) == lasting(played(cup, tmp_path / "again")[0])
+
+
+def test_when_the_manager_is_killed_its_workers_end(tmp_path: Path) -> None:
+    text = f"""
+from pathlib import Path
+from fairplay.tournament.runners import pool
+from tests.tournament.small_cups import cup_of, played
+from fairplay.tournament.settings import RoundRobin
+if __name__ == "__main__":
+    played(cup_of("a={BAD}Slow", "b={BAD}Slow", format=RoundRobin(games=4)), Path({str(tmp_path)!r}), lambda: pool(2))
+"""
+    (tmp_path / "manager.py").write_text(text)
+    manager = subprocess.Popen([sys.executable, tmp_path / "manager.py"], env={**os.environ, "PYTHONPATH": ROOT})
+    journals = tmp_path / "matches"
+    assert at_last(lambda: len(list(journals.glob("*.jsonl"))) == 2)
+    workers = children_of(manager.pid)
+
+    manager.kill()
+    manager.wait()
+
+    assert len(workers) >= 2
+    assert at_last(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
