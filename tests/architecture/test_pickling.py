@@ -37,12 +37,13 @@ STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
 
 
 Crossing = (msgspec.Struct, BaseException)
+LEFT_OUT = ("__main__", ".cluster")  # what is loaded by the second changes how all exceptions are pickled
 
 
 def ours() -> Iterator[type]:
     """Every struct and every exception that a module of ours defines."""
     for found in pkgutil.walk_packages(fairplay.__path__, "fairplay."):
-        if found.name.endswith("__main__"):
+        if found.name.endswith(LEFT_OUT):
             continue
         for kind in vars(import_module(found.name)).values():
             if isinstance(kind, type) and kind.__module__ == found.name and issubclass(kind, Crossing):
