@@ -93,6 +93,7 @@ def played(folder: Path, *players: Entrant, games: int) -> tuple[Cup, list[Count
                 places=places_of(result, dict.fromkeys(out, Consequence.GAME), 2),
                 scores=result.scores or (),
                 faults=(out.get(0), out.get(1)) if out else (),
+                receipt=str(result.receipt),
             )
         )
     return cup, counted

@@ -10,13 +10,15 @@ import pytest
 
 from fairplay import Entrant
 from fairplay.core.events import Fault
+from fairplay.journal.replay import Recorded, recorded_in
 from fairplay.render.text import printable
 from fairplay.tournament import plots
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.ejections import MOST_TOLD, Told, chosen
+from fairplay.tournament.ejections import MOST_TOLD, Told, chosen, journal_of
 from fairplay.tournament.figures import Ejection, meetings
 from fairplay.tournament.report import LONGEST_STORY, answered, report, write_report
 from fairplay.tournament.spec import Cup
+from tests.journal.forging import forge, opening
 from tests.some import some
 from tests.tournament.cups import BAD, HOSTILE, by_lot, cup_of, played, stood
 
@@ -117,6 +119,8 @@ def test_the_page_of_a_real_tournament_tells_all(tournament: tuple[Path, Cup, li
         assert page.texts.count(heading) == 1
     assert page.tags.count("svg") == 5, "nobody knows the times of these"
     assert page.text.count("was ejected from a match of fish") == faults == page.tags.count("pre")
+    assert any(all(one.faults) for one in counted if one.faults), "and both of a match have stories of their own"
+    assert len({text for text in page.texts if "was ejected from a match of fish" in text}) == faults
     assert "<eve>" in page.texts
     assert "A penguin is put on a tile of the board" in page.text
     assert "RuntimeError: a <b>bad</b> day</pre>" in page.text
@@ -143,13 +147,33 @@ def test_a_journal_that_is_missing_or_damaged_is_said_to_be_so(
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     damaged = tmp_path / f"matches/{guilty[1].match}.jsonl"
     damaged.write_bytes(damaged.read_bytes().replace(b'"seat":', b'"seat": ', 1))
+    forge(tmp_path / f"matches/{guilty[2].match}.jsonl", opening(seed="00" * 32))
 
     page = read(page_of(tmp_path, counted, cup))
 
-    told = sum(fault is not None for one in guilty[2:] for fault in one.faults)
+    told = sum(fault is not None for one in guilty[3:] for fault in one.faults)
     assert f"there is no journal matches/{guilty[0].match}.jsonl" in page.text
     assert f"matches/{guilty[1].match}.jsonl: line" in page.text
+    assert f"matches/{guilty[2].match}.jsonl: line" in page.text
     assert page.tags.count("pre") == told > 5
+
+
+def test_only_what_is_not_the_journal_of_its_receipt_is_refereed_again(
+    tournament: tuple[Path, Cup, list[Counted]], tmp_path: Path
+) -> None:
+    folder, _, counted = tournament
+    guilty = next(one for one in counted if any(one.faults))
+    path = tmp_path / "matches" / f"{guilty.match}.jsonl"
+    path.parent.mkdir()
+    path.write_bytes((folder / "matches" / path.name).read_bytes())
+    forge(path, opening(seed="00" * 32))
+    heads = recorded_in(path.read_bytes()).heads
+
+    forged = journal_of(tmp_path, guilty.match, guilty.receipt)
+    vouched_for = journal_of(tmp_path, guilty.match, f"{len(heads) - 1}:{heads[-1]}")
+
+    assert isinstance(forged, str)
+    assert isinstance(vouched_for, Recorded)
 
 
 def test_a_match_is_no_way_out_of_the_folder(tournament: tuple[Path, Cup, list[Counted]], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.figures import meetings
+from fairplay.tournament.figures import Pace, meetings, paces
 from fairplay.tournament.results import put, write_results
 from fairplay.tournament.spec import Cup
 from tests.some import some
@@ -73,6 +73,15 @@ def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
     assert met.points == [[0, 2, 1], [0, 0, 1], [0, 1, 0]]
     assert written(tmp_path, counted)["head_to_head"]["names"][0] == "ann"
     assert written(tmp_path, counted)["head_to_head"]["points"][0] == [0, 1, 2], "bob is last"
+
+
+def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
+    counted = [
+        Counted(match="1", deal=0, names=("ann", "bob"), turns=(4, 0), seconds=(6.0, 0.0), slowest=(5.0, 0.0)),
+        Counted(match="2", deal=1, names=("bob", "ann"), turns=(0, 1), seconds=(0.0, 1.5), slowest=(0.0, 1.5)),
+    ]
+
+    assert paces(NAMES, counted) == (Pace("ann", 5, 1.5, 5.0),)
 
 
 def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Receipt
 from fairplay.hosting.why import told
 from fairplay.journal.appeal import appeals
-from fairplay.journal.replay import Recorded
-from fairplay.journal.verify import read_lawful
+from fairplay.journal.replay import Recorded, read
+from fairplay.journal.verify import lawful
 from fairplay.tournament.figures import Ejection
 
 MATCHES = "matches"  # the folder of the journals, in that of the tournament
@@ -40,17 +41,19 @@ def tell(folder: Path | str, some: Sequence[Ejection]) -> list[Told]:
     journals: dict[str, Recorded | str] = {}
     for ejection in some:
         if ejection.match not in journals:
-            journals[ejection.match] = journal_of(folder, ejection.match)
+            journals[ejection.match] = journal_of(folder, ejection.match, ejection.receipt)
     return [told_of(ejection, journals[ejection.match]) for ejection in some]
 
 
-def journal_of(folder: Path | str, match: str) -> Recorded | str:
-    """The journal of a match, refereed again; or why there is none."""
+def journal_of(folder: Path | str, match: str, receipt: str) -> Recorded | str:
+    """The journal of a match, refereed again unless it is the one of the receipt; or why there is none."""
     file = file_of(match)
     if "/" in match or not (Path(folder) / file).is_file():
         return f"there is no journal {file}"
     try:
-        return read_lawful(Path(folder) / file)
+        recorded = read(Path(folder) / file)
+        head = Receipt(len(recorded.heads) - 1, recorded.heads[-1])
+        return recorded if str(head) == receipt else lawful(recorded)
     except BadRequest as error:
         return f"{file}: {error}"
 

@@ -37,6 +37,7 @@ class Ejection(msgspec.Struct, frozen=True):
     seat: Seat
     name: str
     fault: Fault
+    receipt: str = ""  # for this journal
 
 
 def meetings(names: Sequence[str], counted: Iterable[Counted]) -> Meetings:
@@ -84,4 +85,4 @@ def ejections(counted: Iterable[Counted]) -> Iterator[Ejection]:
     for one in counted:
         for seat, (name, fault) in enumerate(zip(one.names, one.faults, strict=False)):
             if fault is not None:
-                yield Ejection(one.played or one.match, seat, name, fault)
+                yield Ejection(one.played or one.match, seat, name, fault, one.receipt)

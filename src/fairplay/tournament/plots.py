@@ -195,9 +195,8 @@ def by_row(labels: Sequence[str]) -> tuple[Figure, Axes]:
 def drawn(figure: Figure, names: Sequence[str], salt: str) -> str:
     """The picture as SVG that is a part of a page, the same for the same figures; the salt keeps pictures apart."""
     written = StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with rc_context({"svg.hashsalt": salt}):
-        figure.savefig(written, format="svg", transparent=True, metadata=nothing)
+        figure.savefig(written, format="svg", transparent=True)
     text = NUMBERED.sub("", NOT_FOR_PAGES.sub("", written.getvalue()))
     text = text.replace(INK, "currentColor").replace(FAINT, "var(--faint)")
     return NAMED.sub(lambda found: escape(printable(names[int(found[1])], LONGEST)), text).strip()

@@ -1,7 +1,6 @@
 """Say where everybody stands in a tournament: one row per player, the same however many workers there were."""
 
 from collections.abc import Iterable, Sequence
-from math import fsum
 from statistics import fmean
 
 import msgspec
@@ -102,7 +101,7 @@ def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
 
 
 def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None) -> Row:
-    """The row of one player. Sums are exact before they are rounded, so that no order of matches shows in them."""
+    """The row of one player. All is rounded, so that no order of matches shows in it."""
     return Row(
         place=place,
         name=name,
@@ -113,7 +112,7 @@ def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None
         ranks=None if rating is None else (rating.best_rank, rating.worst_rank),
         best=0.0 if rating is None else round(rating.best, 4),
         games=len(tally.places),
-        points=round(fsum(tally.points), 4),
+        points=round(sum(tally.points), 4),
         wins=tally.wins,
         shared=tally.shared,
         mean_place=round(fmean(tally.places), 3) if tally.places else None,
