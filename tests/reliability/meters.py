@@ -4,6 +4,7 @@ import time
 from contextlib import nullcontext
 
 from tests.reliability.clean import CLEAN
+from tests.reliability.coverage import COVERAGE
 from tests.reliability.crashes import CRASHES
 from tests.reliability.cuts import CUTS
 from tests.reliability.disks import DISKS
@@ -12,6 +13,7 @@ from tests.reliability.neighbours import NEIGHBOURS
 from tests.reliability.power import POWER
 from tests.reliability.readings import Meter, Reading
 from tests.reliability.tampering import TAMPERING
+from tests.reliability.verdicts import VERDICTS
 
 METERS: dict[str, Meter] = {  # what takes longest comes first, for those who share the work
     "kills": KILLS,
@@ -22,6 +24,8 @@ METERS: dict[str, Meter] = {  # what takes longest comes first, for those who sh
     "crashes": CRASHES,
     "power": POWER,
     "clean": CLEAN,
+    "coverage": COVERAGE,
+    "verdicts": VERDICTS,
 }
 
 

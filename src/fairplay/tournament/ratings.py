@@ -96,12 +96,12 @@ class Spread(NamedTuple):
 
     def errors(self, few: Bools) -> Floats:
         """The standard errors of all figures."""
-        return _errors(Spread(*(np.diag(each) for each in self)), few)
+        return errors_of(Spread(*(np.diag(each) for each in self)), few)
 
     def errors_between(self, few: Bools) -> Floats:
         """The standard errors of all differences."""
         between = (np.add.outer(np.diag(each), np.diag(each)) - 2 * each for each in self)
-        return _errors(Spread(*between), few)
+        return errors_of(Spread(*between), few)
 
 
 class Known(NamedTuple):
@@ -222,7 +222,7 @@ def _spread(pairs: Pairs, fit: Fit) -> Spread:
     return Spread(seen, inverse, inverse * fit.prior @ inverse)
 
 
-def _errors(variance: Spread, few: Bools) -> Floats:
+def errors_of(variance: Spread, few: Bools) -> Floats:
     """What is seen, unless there is too little to be seen, or the prior says more than the games."""
     doubtful = few | (variance.assumed > variance.modelled / 2)
     square = np.where(doubtful, np.maximum(variance.seen, variance.modelled), variance.seen)

@@ -1,0 +1,135 @@
+"""Hold simulated tournaments, and demand that intervals cover the truth as often as they say, and equals stay equal."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from fairplay.core.chance import derive
+from fairplay.tournament import ratings
+from fairplay.tournament.davidson import Bools, Floats, Ints, paired
+from fairplay.tournament.ratings import ELO, Spread, known, quantile, told
+from tests.reliability.cups import SCENARIOS, Scenario
+from tests.reliability.readings import FEW, Bug, Meter, Reading
+
+RUNS = 500  # of each scenario, at full size
+MEAN = (0.93, 0.97)  # of the contrasts of one kind
+WORST = 0.90  # of any contrast
+APART = 0.07  # of runs in which equals are told apart
+RARELY = 0.01  # floors and one-sided intervals cover more than they say; the upper limit is for where they are rarer
+LENIENT = 3.0  # standard errors that fewer runs are allowed for, beyond those of a full size
+
+
+class Covered(NamedTuple):
+    """For each contrast and run: 1 if the interval covers the truth, 0 if not, not a number where there is none."""
+
+    players: Floats
+    pairs: Floats
+    seats: Floats
+    apart: Floats  # was anybody told apart?
+    special: float  # the share of contrasts with a floor or a one-sided interval
+
+
+def coverage(numbers: range, seed: bytes) -> Reading:
+    """A number is a run of the scenario that is its remainder; what is demanded is demanded of all runs together."""
+    failures, tried = [], 0
+    for at, scenario in enumerate(SCENARIOS):
+        runs = [number for number in numbers if number % len(SCENARIOS) == at]
+        if runs:
+            tried += len(runs)
+            failures += [f"{scenario.name}: {failure}" for failure in missed(scenario, covered(scenario, runs, seed))]
+    return Reading(tried, len(failures), tuple(failures[:FEW]))
+
+
+def missed(scenario: Scenario, found: Covered) -> Iterator[str]:
+    """What is not as it has to be."""
+    runs = len(found.apart)
+    fewer = max(runs**-0.5 - RUNS**-0.5, 0)
+    for kind, cases in (("players", found.players), ("pairs", found.pairs), ("seats", found.seats)):
+        share = np.nanmean(cases)
+        lenient = LENIENT * fewer * (MEAN[0] * (1 - MEAN[0])) ** 0.5
+        if share < MEAN[0] - lenient:
+            yield f"{share:.1%} of {kind} are covered, less than {MEAN[0]:.0%}"
+        if share > MEAN[1] + lenient and found.special < RARELY:
+            yield f"{share:.1%} of {kind} are covered, more than {MEAN[1]:.0%}"
+        worst = np.nanmean(cases, axis=0).min()
+        if worst < WORST - LENIENT * fewer * (WORST * (1 - WORST)) ** 0.5:
+            yield f"the worst of {kind} is covered in {worst:.1%}, less than {WORST:.0%}"
+    if scenario.equal and found.apart.mean() > APART + LENIENT * fewer * (APART * (1 - APART)) ** 0.5:
+        yield f"equals are told apart in {found.apart.mean():.1%} of runs, more than {APART:.0%}"
+
+
+def covered(scenario: Scenario, runs: list[int], seed: bytes) -> Covered:
+    """Hold a tournament so many times, and look at every interval."""
+    true_players, true_seats = truth(scenario, seed)
+    names = [chr(ord("a") + number) for number in range(len(scenario.strengths))]
+    ones, others = np.triu_indices(len(names), 1)
+    rows: list[tuple[Floats, Floats, Floats, bool]] = []
+    special = 0.0
+    for run in runs:
+        chance = generator(seed, f"{scenario.name} {run}")
+        here = known(names, paired([scenario.held(chance, scenario.deals)], len(names)))
+        shown = told(here)
+        one_sided = here.never_scored | here.never_lost
+        centred = ELO * (true_players - true_players[here.reference].mean())
+        by_name = {row.name: row for row in shown.players}
+        are_covered = [
+            (row.low is None or row.low <= true) and (row.high is None or true <= row.high)
+            for row, true in zip((by_name[name] for name in names), centred, strict=True)
+        ]
+        off = here.strength - true_players
+        rarer = np.minimum(here.record.groups[ones], here.record.groups[others])
+        reach = here.errors_between[ones, others] * quantile(rarer - 1)
+        two_sided = np.where(one_sided[ones] | one_sided[others], np.nan, np.abs(off[ones] - off[others]) <= reach)
+        worth = ELO * (true_seats - true_seats.mean())
+        seats_are = [row.low <= true <= row.high for row, true in zip(shown.seats, worth, strict=True)]
+        rows.append((np.array(are_covered, float), two_sided, np.array(seats_are, float), bool(shown.apart)))
+        special += (here.record.few | one_sided).mean() / len(runs)
+    players, pairs, seats, apart = (np.array(column, float) for column in zip(*rows, strict=True))
+    return Covered(players, pairs[:, ~np.isnan(pairs).all(0)], seats, apart, special)
+
+
+@lru_cache
+def truth(scenario: Scenario, seed: bytes) -> tuple[Floats, Floats]:
+    """What there is to be covered."""
+    return scenario.truth(generator(seed, f"{scenario.name}: the truth"))
+
+
+def generator(seed: bytes, name: str) -> np.random.Generator:
+    """What is drawn under a name, whatever else is drawn."""
+    return np.random.default_rng(int.from_bytes(derive(seed, name)))
+
+
+def believing_the_model() -> AbstractContextManager[Any]:
+    """The bug of errors as they would be if every game were drawn on its own, just as the model says."""
+
+    def modelled(variance: Spread, few: Bools) -> Floats:
+        return np.sqrt(np.maximum(variance.modelled, 0))
+
+    return patch.object(ratings, "errors_of", modelled)
+
+
+def one_by_one() -> AbstractContextManager[Any]:
+    """The bug of pairs that are told apart as if there were no others."""
+
+    def apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
+        return np.subtract.outer(strength, strength) / errors > quantile(groups - 1)
+
+    return patch.object(ratings, "told_apart", apart)
+
+
+COVERAGE = Meter(
+    "simulated tournaments",
+    coverage,
+    full=range(RUNS * len(SCENARIOS)),
+    least=RUNS * len(SCENARIOS),
+    small=range(40 * len(SCENARIOS)),
+    bugs=(
+        Bug("believes the model rather than the groups", believing_the_model),
+        Bug("tells pairs apart one by one", one_by_one),
+    ),
+    parts=len(SCENARIOS),  # so that a part is all of a scenario
+)
