@@ -66,7 +66,7 @@ def purpose(path: Path) -> str:
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
     if path.suffix in (".c", ".go", ".java", ".js"):
         return text.partition("\n")[0].lstrip("/* ")
-    if path.suffix == ".md":
+    if path.suffix in (".md", ".toml"):
         return text.partition("\n")[0].lstrip("# ")
     return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"
 
