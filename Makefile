@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
 .PHONY: help setup demo test check bench against reliability guards goldens tables lock clean
 
