@@ -5,6 +5,7 @@ This stands beside the package, as whatever stands inside is there only once mos
 
 import os
 import signal
+import sys
 from typing import NoReturn
 
 
@@ -13,8 +14,11 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)  # an exception might get lost in the middle of an import
+    from fairplay.cli.main import load
     from fairplay.cli.main import main as run
 
+    for verb in sys.argv[1:2]:
+        load(verb)
     try:
         signal.signal(signal.SIGINT, before)
         run()

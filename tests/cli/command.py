@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from fairplay.cli.main import main
+from fairplay.cli.main import VERBS, load, main
 from fairplay.cli.match_options import missing_here
 from fairplay.hosting.terms import Terms
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
@@ -26,6 +26,8 @@ SCRIPT = Path(sys.executable).parent / "fairplay"
 SMALL = ("--set", "rows=4", "--set", "columns=4")
 BEST_SANDBOX = () if CAN_BE_STRICT else ("--sandbox", "none")  # without a warning
 NUMBERS = count(1)
+for verb in VERBS:  # before a test puts something else in the place of what one of them takes from elsewhere
+    load(verb)
 
 GOOD = """
 from fairplay.games.fish import Fish

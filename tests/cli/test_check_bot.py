@@ -6,27 +6,17 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from fairplay.cli.check_bot import check_bot
-from fairplay.cli.main import fairplay as verbs
 from fairplay.games import GAMES, title
 from fairplay.journal.appeal import clauses
-from tests.cli.command import GOOD, INTERRUPTIONS, Done, fairplay, in_process, refusal, started
+from tests.cli.command import GOOD, INTERRUPTIONS, SCRIPT, Done, fairplay, in_process, refusal, started
 from tests.players.programs import PYTHON, alive, gained, holdings, nothing_left, soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAIN = (EXAMPLES / "bots" / "fish_plain.py").read_text().partition("\nif __name__")[0]
 HOUSE = [(game, player) for game in GAMES for player in title(game).house]
-COMMAND = """
-import sys
-from fairplay.cli.check_bot import check_bot
-from fairplay.cli.main import fairplay, main
-fairplay.add_command(check_bot)
-main()
-"""
 
 # What bots in the protocol do instead of what is best. Only the second game is one of three on a board of five rows.
 CHEAT = """
@@ -45,8 +35,7 @@ ODD = f"best = choose\ndef choose(view): return best(view) if len(view['board'])
 
 
 def check(*arguments: str) -> Done:
-    with patch.dict(verbs.commands, {"check-bot": check_bot}):
-        done = fairplay("check-bot", *arguments)
+    done = fairplay("check-bot", *arguments)
     assert all(line.isprintable() for line in done.out.split("\n"))
     return done
 
@@ -248,17 +237,16 @@ def test_who_never_answers_hello_is_reminded_to_flush(tmp_path: Path) -> None:
     assert "advice    a reply ends with a newline and is flushed" in told
 
 
-@pytest.mark.alone
 def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None:
-    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "60")), "--limit", "1")
+    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "60")), "--limit", "2")
 
     told = wrong(done)
     assert told.startswith("no   game 2 ")
-    assert ": timed out, no answer within 1 s\n" in told
-    assert re.search(r"evidence  limit 1.000 s, taken 1.\d+ s, ", told)
-    assert " --limit 1 --" in told
+    assert ": timed out, no answer within 2 s\n" in told
+    assert re.search(r"evidence  limit 2.000 s, taken 2.\d+ s, ", told)
+    assert " --limit 2 --" in told
     assert "--sandbox" not in told  # which was not asked for
-    assert re.search(r"^warn time: the slowest of \d+ answers took 1.\d+ s, 1\d\d % of 1 s; ", done.out, re.MULTILINE)
+    assert re.search(r"^warn time: the slowest of \d+ answers took 2.\d+ s, 1\d\d % of 2 s; ", done.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -312,11 +300,10 @@ def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, mo
     assert done.out.count("this was told above\n") == 7
 
 
-@pytest.mark.alone
 def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
     before = holdings()
 
-    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "1.2"), after="time.sleep(60)"), "--limit", "2")
+    done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "2.4"), after="time.sleep(60)"), "--limit", "4")
 
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
     assert re.search(r"^warn time: .*\n +advice +more than 50 % is too close", done.out, re.MULTILINE)
@@ -403,7 +390,7 @@ def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, ho
     pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     body = f"def choose(view): open({str(asked)!r}, 'w').close(); {pause}" if on_turn else pause
     arguments = ["check-bot", "fish", program(tmp_path, body), "--limit", "60", "--sandbox", sandbox]
-    command = started([sys.executable, "-c", COMMAND, *arguments], start=start)
+    command = started([SCRIPT, *arguments], start=start)
 
     while not (asked.exists() if on_turn else len(alive(str(tmp_path))) > 1):
         assert command.poll() is None

@@ -25,15 +25,17 @@ def ignored(process: int) -> set[signal.Signals]:
     return {number for number in signal.Signals if (masks[0] | masks[1]) >> (number - 1) & 1}
 
 
-@pytest.mark.parametrize("module", ["msgspec", "click"])
+@pytest.mark.parametrize(("verb", "module"), [("games", "msgspec"), ("games", "click"), ("library", "sqlite3")])
 @pytest.mark.parametrize("command", STARTED.values(), ids=STARTED)
-def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(command: list[str], module: str, tmp_path: Path) -> None:
+def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
+    command: list[str], verb: str, module: str, tmp_path: Path
+) -> None:
     there = tmp_path / "there"
     os.mkfifo(there)
     (tmp_path / f"{module}.py").write_text(f"import time\nopen({str(there)!r}, 'w').close()\ntime.sleep(60)\n")
 
     with subprocess.Popen(
-        [*command, "games"],
+        [*command, verb],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,73 +1,48 @@
 """Collect the verbs of the command, and turn errors into one line."""
 
 import sys
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
-from fairplay.cli.check_bot import check_bot
-from fairplay.cli.course import course
-from fairplay.cli.debug import debug
-from fairplay.cli.doctor import doctor
-from fairplay.cli.draw import draw
-from fairplay.cli.games import games
 from fairplay.cli.interrupts import sigterm_interrupts
-from fairplay.cli.join import join
-from fairplay.cli.library import library
 from fairplay.cli.output import plain_output, silence
-from fairplay.cli.play import play
-from fairplay.cli.players import players
-from fairplay.cli.replay import replay
-from fairplay.cli.resume import resume
-from fairplay.cli.standings import standings
-from fairplay.cli.tournament import tournament
-from fairplay.cli.verify import verify
-from fairplay.cli.why import why
-from fairplay.cli.why_not import why_not
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
 from fairplay.render.text import printable
 
 LONGEST_ERROR = 2000
+VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
+    *("games", "players", "play", "tournament", "standings", "check-bot", "join", "replay", "draw", "verify"),
+    *("resume", "why", "why-not", "debug", "library", "doctor", "course"),
+)
 
 
-class InOrder(click.Group):
-    """A group that lists its verbs in the order in which a newcomer needs them."""
+def load(verb: str) -> click.Command | None:
+    """Load a verb, if there is such a one: nobody waits for what the others need."""
+    name = verb.replace("-", "_")
+    command: click.Command | None = getattr(import_module(f"fairplay.cli.{name}"), name) if verb in VERBS else None
+    return command
+
+
+class Verbs(click.Group):
+    """The verbs, each loaded when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As they were added."""
-        return list(self.commands)
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name)
 
 
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="fairplay")
 def fairplay() -> None:
     """The referee for board games played by programs.
 
     Begin with:  fairplay play fish random greedy
     """
-
-
-for verb in (
-    games,
-    players,
-    play,
-    tournament,
-    standings,
-    check_bot,
-    join,
-    replay,
-    draw,
-    verify,
-    resume,
-    why,
-    why_not,
-    debug,
-    library,
-    doctor,
-    course,
-):
-    fairplay.add_command(verb)
 
 
 def main() -> None:
