@@ -16,12 +16,12 @@ import fairplay
 from tests.players.machine import needs_strict
 
 RUN = """
-import json, subprocess, sys
+import json, shutil, subprocess, sys
 from fairplay.core.errors import BadRequest
-from fairplay.players.sandbox import Level, Sandbox, wrap
+from fairplay.players.sandbox import Level, Sandbox, strictly
 command, hidden, meanwhile = json.loads(sys.argv[1])
 try:
-    words = wrap(command, Sandbox(Level.STRICT, hidden=tuple(hidden)))
+    words = strictly(shutil.which(command[0]), command[1:], Sandbox(Level.STRICT, hidden=tuple(hidden)), (), ())
 except BadRequest as error:
     sys.exit(f"refused: {error}")
 subprocess.run(["sh", "-c", meanwhile], check=True)
