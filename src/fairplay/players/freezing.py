@@ -15,9 +15,7 @@ import socket
 import struct
 import sys
 import time
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 from fairplay.core.errors import HostFault
@@ -129,15 +127,14 @@ def keeper(end: int) -> list[str]:
 
 @cache
 def source() -> str:
-    """The text of the keeper."""
-    imports = (
-        "import _thread, ctypes, os, select, signal, sys\nfrom contextlib import suppress\nfrom pathlib import Path"
-    )
-    return "\n".join([imports, *(inspect.getsource(part) for part in (obey, keep_still)), "keep_still()"])
+    """The text of the keeper. It does without contextlib and pathlib, which take longer to load than it runs."""
+    parts = [inspect.getsource(part) for part in (obey, keep_still)]
+    run = f"keep_still({int(signal.SIGSTOP)}, {int(signal.SIGCONT)})"
+    return "\n".join(["import _thread, ctypes, os, select, sys", *parts, run])
 
 
-def keep_still() -> None:
-    """Be the keeper: run a command, and end with it. This is a program of its own."""
+def keep_still(stop: int, go_on: int) -> None:
+    """Be the keeper: run a command, and end with it. This is a program of its own, which is told two signals."""
     end, command = int(sys.argv[1]), sys.argv[2:]
     if os.getpid() != 1:
         sys.exit("a keeper has to be the first of a namespace, or it would stop everybody")
@@ -149,14 +146,16 @@ def keep_still() -> None:
     child = os.fork()
     if child == 0:
         os.environ.pop("LC_CTYPE", None)  # which Python sets for itself
-        with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, it is the first to go
+        try:  # noqa: SIM105 - where memory runs out, it is the first to go
+            os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
+        except OSError:
+            pass
         os.execvp(command[0], command)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):  # the line is the program's alone
         os.dup2(nothing, number)
     if end >= 0:
-        _thread.start_new_thread(obey, (end,))
+        _thread.start_new_thread(obey, (end, stop, go_on))
     while True:
         number, status = os.waitpid(-1, 0)  # everybody who loses its parent becomes our child
         if number == child:
@@ -164,13 +163,13 @@ def keep_still() -> None:
             os._exit(code if code >= 0 else 128 - code)
 
 
-def obey(end: int) -> None:
+def obey(end: int, stop: int, go_on: int) -> None:
     """Stop and continue everybody but ourselves, and say that it is done.
 
     Who is forked in the moment of a stop is stopped too, and misses a continuation that comes before it is there. So
     all are continued again after a while, and again.
     """
-    signals = {b"s": signal.SIGSTOP, b"c": signal.SIGCONT}
+    signals = {b"s": stop, b"c": go_on}
     line = select.poll()
     line.register(end, select.POLLIN)
     again = 0  # milliseconds; 0: not any more
@@ -179,8 +178,10 @@ def obey(end: int) -> None:
         said = os.read(end, 1) if told else b"c"
         if not said:
             return
-        with suppress(ProcessLookupError):
+        try:  # noqa: SIM105
             os.kill(-1, signals[said])
+        except ProcessLookupError:
+            pass
         if told:
             os.write(end, said)
             again = 2 if said == b"c" else 0

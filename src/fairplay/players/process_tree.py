@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -45,9 +44,9 @@ def subreaper() -> list[str]:
 
 @cache
 def source() -> str:
-    """The text of the subreaper."""
-    imports = "import os, signal, sys, time\nfrom contextlib import suppress\nfrom pathlib import Path"
-    return "\n".join([imports, *(inspect.getsource(part) for part in (descendants, reap, keep)), "keep()"])
+    """The text of the subreaper. It does without contextlib and pathlib, which take longer to load than it runs."""
+    parts = [inspect.getsource(part) for part in (descendants, reap, keep)]
+    return "\n".join(["import os, signal, sys, time", *parts, "keep()"])
 
 
 def keep() -> None:
@@ -68,8 +67,10 @@ def keep() -> None:
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         os.environ.setdefault("PYTHONUNBUFFERED", "1")
-        with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, it is the first to go
+        try:  # noqa: SIM105 - where memory runs out, it is the first to go
+            os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
+        except OSError:
+            pass
         os.execvp(command[0], command)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):  # the line is the program's alone
@@ -79,8 +80,10 @@ def keep() -> None:
         reap(codes)
     while not alone and (left := descendants(os.getpid())):
         for number in left:
-            with suppress(ProcessLookupError):
+            try:  # noqa: SIM105
                 os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         time.sleep(0.001)
         reap(codes)
     code = codes.get(child, 0)
@@ -89,17 +92,22 @@ def keep() -> None:
 
 def reap(codes: dict[int, int]) -> None:
     """Note the exit codes of the children that have ended."""
-    with suppress(ChildProcessError):
+    try:
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
+    except ChildProcessError:
+        pass  # all of them
 
 
 def descendants(root: int) -> set[int]:
     """The processes below one, as far as they can be seen."""
     parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[1])
+    for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else ()):  # noqa: PTH208
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
+                parents[int(name)] = int(stat.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            pass  # it has ended
     found: set[int] = set()
     while more := {one for one, parent in parents.items() if one not in found and parent in {root, *found}}:
         found |= more
