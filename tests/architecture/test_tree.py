@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ DOES_IO = ("players/", "journal/", "hosting/")
 USES_LOTS = ("core/chance.py", "tournament/formats/", *(f"games/{game}/game.py" for game in GAMES), "testing/")
 PER_GAME = ("games/", "course/", "harness/", "tournament/courses.py", "tournament/formats/courses.py")
 LONGEST_FILE = 400
+parsed = cache(ast.parse)  # many tests look at the same files
 
 
 def sources(*packages: str) -> list[Path]:
@@ -42,16 +44,16 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def impurities(source: str, banned: set[str]) -> set[str]:
-    return {name for name in imported(ast.parse(source)) if name.partition(".")[0] in banned}
+    return {name for name in imported(parsed(source)) if name.partition(".")[0] in banned}
 
 
 def colours(source: str) -> list[str]:
-    return [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.AsyncFunctionDef)]
+    return [node.name for node in ast.walk(parsed(source)) if isinstance(node, ast.AsyncFunctionDef)]
 
 
 def games_named(source: str) -> set[str]:
     """The games that code names: by an import, by the name of the rules, or in a text that is no docstring."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
     docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
@@ -92,7 +94,7 @@ def test_the_meter_of_purity_turns_red() -> None:
 
 @pytest.mark.parametrize("path", sources(), ids=short)
 def test_chance_is_drawn_only_where_it_belongs(path: Path) -> None:
-    draws = any(isinstance(node, ast.Name) and node.id == "Lots" for node in ast.walk(ast.parse(path.read_text())))
+    draws = any(isinstance(node, ast.Name) and node.id == "Lots" for node in ast.walk(parsed(path.read_text())))
 
     assert not draws or short(path).startswith(USES_LOTS)
 
@@ -132,7 +134,7 @@ def test_no_table_is_stale(readme: Path) -> None:
 @pytest.mark.parametrize("path", sources(), ids=short)
 def test_every_file_says_its_purpose_and_is_short(path: Path) -> None:
     text = path.read_text()
-    purpose = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    purpose = (ast.get_docstring(parsed(text)) or "").partition("\n")[0]
 
     assert text.count("\n") <= LONGEST_FILE
     assert path.name == "__init__.py" or (purpose.endswith((".", "!")) and not purpose.startswith("This"))
@@ -146,7 +148,7 @@ VERBS = [
 
 
 def other_verbs(source: str) -> set[str]:
-    return set(imported(ast.parse(source))) & {f"fairplay.cli.{path.stem}" for path in VERBS}
+    return set(imported(parsed(source))) & {f"fairplay.cli.{path.stem}" for path in VERBS}
 
 
 @pytest.mark.parametrize("path", VERBS, ids=short)
