@@ -72,7 +72,7 @@ for text in sys.stdin:
 """
 
 
-def played(body: str, directory: Path) -> tuple[Outcome, list[Any]]:
+def played(body: str, directory: Path, *, goodbye: float = 5) -> tuple[Outcome, list[Any]]:
     """What comes of a match with this program, and what it has written down."""
     program, notes = directory / "bot.py", directory / "notes"
     program.write_text(PLAYS + body)
@@ -83,7 +83,7 @@ def played(body: str, directory: Path) -> tuple[Outcome, list[Any]]:
         parameters=FULL,
         seed=bytes(32),
         sandbox="none",
-        limits=Limits(move=30, start_up=30, goodbye=5),
+        limits=Limits(move=30, start_up=30, goodbye=goodbye),
         journal=str(directory / "games"),
     )
     outcome = run(spec)
@@ -122,11 +122,11 @@ def test_one_that_cannot_take_it_has_stayed_to_the_end_all_the_same(tmp_path: Pa
 def test_one_that_does_not_end_is_not_waited_for_any_longer_than_without_it(body: str, tmp_path: Path) -> None:
     since = time.monotonic()
 
-    outcome, _ = played(body, tmp_path)
+    outcome, _ = played(body, tmp_path, goodbye=2)
 
     assert outcome.result is not None and outcome.result.ejected == ()
     assert time.monotonic() - since - outcome.took < 1.0  # all of it is waited for before the match is over
-    assert outcome.took < 5 + 1.5
+    assert outcome.took < 2 + 1.5
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])

@@ -16,7 +16,7 @@ from fairplay.players.freezing import Unstopped
 from fairplay.players.limits import Limits
 from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for
 
-LIMITS = Limits(move=5, start_up=30)
+LIMITS = Limits(move=2.5, start_up=30)
 LEGAL = """
 import os, sys, time
 from fairplay.games.fish import Fish
@@ -26,7 +26,7 @@ def legal(view):
 """
 HONEST = """
 def take_turn(view):
-    until = time.process_time() + 0.3
+    until = time.process_time() + 0.15
     while time.process_time() < until:
         pass
     return legal(view)

@@ -7,8 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from tests.running import overlapping
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +20,6 @@ class Span(NamedTuple):
     until: float
 
 
-@pytest.mark.alone
 def test_who_wants_to_be_alone_is_and_the_others_are_not(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", "-p", "no:cacheprovider"]
