@@ -42,7 +42,7 @@ demo: setup
 	@$(BIN)/fairplay draw demo/*.jsonl -o demo/board.svg
 
 test: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --durations 10
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10
 
 check: setup
 	@$(BIN)/ruff check .
