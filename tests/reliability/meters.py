@@ -13,9 +13,11 @@ from tests.reliability.neighbours import NEIGHBOURS
 from tests.reliability.power import POWER
 from tests.reliability.readings import Meter, Reading
 from tests.reliability.tampering import TAMPERING
+from tests.reliability.tournaments import TOURNAMENTS
 from tests.reliability.verdicts import VERDICTS
 
 METERS: dict[str, Meter] = {  # what takes longest comes first, for those who share the work
+    "tournaments": TOURNAMENTS,
     "kills": KILLS,
     "neighbours": NEIGHBOURS,
     "cuts": CUTS,
