@@ -15,12 +15,14 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import suppress
+from itertools import cycle
 from math import ceil
 from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from fairplay.core.errors import HostFault
 from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.tournament import worker
 from fairplay.tournament.worker import Job, Played, enter, has_programs, leave, play_all
 
 TICK = 0.2  # seconds after which we look up from waiting
@@ -148,7 +150,10 @@ class Runner:
     def do_all(self, do: Callable[[Thing], Got], things: Iterable[Thing]) -> Iterator[tuple[Thing, Got] | None]:
         """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
         hands = [hand for hand in self.hands for _ in range(hand.places)]
-        futures = {hands[number % len(hands)].executor.submit(do, thing): thing for number, thing in enumerate(things)}
+        futures = {
+            hands[number % len(hands)].executor.submit(worker.do, do, thing): thing
+            for number, thing in enumerate(things)
+        }
         while futures:
             done = wait(futures, TICK, FIRST_COMPLETED).done
             if not done:

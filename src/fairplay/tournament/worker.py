@@ -8,9 +8,11 @@ import signal
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +26,9 @@ from fairplay.players.thinking import POOL
 
 PATIENCE = 10.0  # seconds for whoever played a match before to let go of its journal
 TOKEN = ".token"  # the file by which a worker sees that the folder is the tournament's own
+
+Thing = TypeVar("Thing")
+Got = TypeVar("Got")
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -44,10 +49,30 @@ class Played(msgspec.Struct, frozen=True):
 
 def play_all(job: Job) -> tuple[Played, ...]:
     """Play the matches of a job."""
-    return tuple(
-        play(spec, following, job.token)
-        for spec, following in zip(job.specs, (*job.specs[1:], job.following), strict=True)
-    )
+    with interruptible():
+        return tuple(
+            play(spec, following, job.token)
+            for spec, following in zip(job.specs, (*job.specs[1:], job.following), strict=True)
+        )
+
+
+def do(what: Callable[[Thing], Got], thing: Thing) -> Got:
+    """Do something else that can be interrupted."""
+    with interruptible():
+        return what(thing)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGINT end what is done here, in a worker of a pool; one that has nothing to do does not hear it."""
+    if DESK is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def play(spec: MatchSpec, following: MatchSpec | None, token: str) -> Played:
@@ -150,7 +175,7 @@ def enter(number: int, workers: int) -> None:
     global DESK
     with suppress(OSError):
         os.setpgid(0, 0)  # Ctrl-C at the terminal is the manager's business
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     pin(number, workers)
     DESK = Desk()

@@ -1,0 +1,175 @@
+"""Measure how much quicker two workers are than one, and what a tournament costs beside the bare matches."""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from fairplay import Entrant, Journal, Referee, run, run_async
+from fairplay.core.chance import derive
+from fairplay.games import title
+from fairplay.hosting.spec import MatchSpec
+from fairplay.players.sandbox import why_not_strict
+from fairplay.tournament import notebook
+from fairplay.tournament.events import Audience
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.runners import pool
+from fairplay.tournament.settings import RoundRobin
+from fairplay.tournament.spec import Cup
+from fairplay.tournament.worker import pin
+
+ROUNDS = 5  # each side is measured so often, by turns; the best round counts
+MEMORY = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
+PLAYERS = ("random", "greedy", "lookahead:1")
+BOT = str(Path(__file__).parents[1] / "examples" / "bots" / "fish_plain.py")
+MATCHES, PROGRAMS, SAMPLE = 400, 200, 20
+
+
+class Figure(NamedTuple):
+    """Seconds on one side and on the other, and what is to be said of them."""
+
+    ours: float
+    other: float
+    ratio: float
+    about: str
+
+
+def cup_of(players: tuple[str, ...], games: int, sandbox: str | None = None) -> Cup:
+    """A tournament of Fish at tables of two."""
+    return Cup(
+        game="fish",
+        players=tuple(Entrant(address, f"player{number}") for number, address in enumerate(players)),
+        format=RoundRobin(games=games),
+        seed=bytes(32),
+        parameters={"rows": 5, "columns": 5},
+        sandbox=sandbox,
+    )
+
+
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where a round is recorded."""
+    return tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
+
+
+def tournament(cup: Cup, workers: int) -> float:
+    """Seconds for a whole tournament, once its workers are there."""
+    with folder() as name, pool(workers) as runner, notebook.begun(Path(name), cup) as steps:
+        for hand in runner.hands:  # until every worker has loaded what it needs
+            hand.executor.submit(run, cup_of(PLAYERS, 1).match(cup.players[:2], 0)).result(60)
+        since = time.perf_counter()
+        Manager(cup, Path(name), steps, runner, Audience([])).run()
+        return time.perf_counter() - since
+
+
+def bare_loop(cup: Cup) -> float:
+    """Seconds for the same matches, refereed and recorded in a bare loop in this process."""
+    house, game, referee = title("fish").house, cup.rules(), Referee()
+    seeds = [derive(cup.seed, f"deal {number}") for number in range(MATCHES)]
+    pairs = [(number % 3, (number + 1 + number // 3 % 2) % 3) for number in range(MATCHES)]
+    with folder() as name:
+        journal = Journal(name)
+        since = time.perf_counter()
+        for seed, pair in zip(seeds, pairs, strict=True):
+            players = []
+            for seat, number in enumerate(pair):
+                kind, _, argument = PLAYERS[number].partition(":")
+                players.append(house[kind].make(argument, derive(seed, f"seat {seat}")))
+            referee.run(game, players, seed=seed, record=journal.begin)
+        return time.perf_counter() - since
+
+
+def two_workers(rounds: int) -> Figure:
+    """How many times as quick two workers are as one."""
+    cup = cup_of(PLAYERS, MATCHES)
+    two, one = by_turns(lambda: tournament(cup, 2), lambda: tournament(cup, 1), rounds)
+    return Figure(two, one, one / two, "times as quick as one worker; at least 1.7")
+
+
+def one_worker(rounds: int) -> Figure:
+    """How fast one worker is, beside a bare loop."""
+    cup = cup_of(PLAYERS, MATCHES)
+    ours, bare = by_turns(lambda: tournament(cup, 1), lambda: bare_loop(cup), rounds)
+    return Figure(ours, bare, bare / ours, "of the speed of a bare loop; at least 0.8")
+
+
+def programs(rounds: int) -> Figure:
+    """Two workers with matches of programs, beside what the matches themselves take."""
+    cup = cup_of((BOT, BOT), PROGRAMS, "strict")
+    single = asyncio.run(sampled(cup.match(cup.players, 0)))
+    ours = min(tournament(cup, 2) for _ in range(max(1, rounds // 3)))
+    other = PROGRAMS * single / 2
+    return Figure(ours, other, ours / other, "of games x (turns x cost of a turn + start-up) / workers; at most 1.3")
+
+
+class Ready(asyncio.Event):
+    """Is set from the beginning, and notes when those who sat down asked for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set()
+        self.asked = 0.0
+
+    async def wait(self) -> Literal[True]:
+        """Note it."""
+        self.asked = time.perf_counter()
+        return await super().wait()
+
+
+async def sampled(spec: MatchSpec) -> float:
+    """Seconds for a match of programs by itself on one core: until they sit, and for all their turns."""
+    everywhere, seconds = os.sched_getaffinity(0), 0.0
+    pin(0, len(everywhere))
+    try:
+        for number in range(SAMPLE):
+            with folder() as name:
+                ready, since = Ready(), time.perf_counter()
+                outcome = await run_async(replace(spec, id=f"m{number}", journal=name), ready=ready)
+                seconds += ready.asked - since + outcome.took
+    finally:
+        os.sched_setaffinity(0, everywhere)
+    return seconds / SAMPLE
+
+
+def by_turns(ours: Callable[[], float], other: Callable[[], float], rounds: int) -> tuple[float, float]:
+    """The best rounds of both, by turns, so that both have the same weather."""
+    pairs = [(ours(), other()) for _ in range(rounds)]
+    return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+
+
+BENCHMARKS: dict[str, Callable[[int], Figure]] = {
+    "tournament.workers": two_workers,
+    "tournament.bare": one_worker,
+    "tournament.programs": programs,
+}
+
+
+def main() -> None:
+    """Print the figures as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all if none is given")
+    chosen = parser.parse_args()
+    known = [name for name in BENCHMARKS if name != "tournament.programs" or not why_not_strict()]
+    unknown = [name for name in chosen.names if name not in known]
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(unknown)} here")
+    figures = {name: BENCHMARKS[name](chosen.rounds) for name in chosen.names or known}
+    if chosen.json:
+        json.dump({name: figure._asdict() for name, figure in figures.items()}, sys.stdout)
+        print()
+        return
+    for name, figure in figures.items():
+        print(f"{name:<22}{figure.ours:>8.2f} s beside{figure.other:>8.2f} s: {figure.ratio:.2f} {figure.about}")
+
+
+if __name__ == "__main__":
+    main()
