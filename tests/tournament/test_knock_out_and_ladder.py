@@ -113,6 +113,15 @@ def test_an_expelled_player_goes_nowhere() -> None:
     assert ranking == (("p01",), ("p03",), ("p02",))
 
 
+def test_who_is_gone_has_no_bye() -> None:
+    def first_gone(seats: tuple[str, ...], turn: int) -> Verdict:
+        return by_number(seats, turn)[0], ["p00"]
+
+    _, ranking = conducted(cup_of(3, KnockOut(2, 1)), first_gone)
+
+    assert ranking == (("p01",), ("p02",))
+
+
 def test_from_the_bottom_of_a_ladder_one_can_climb_to_the_top() -> None:
     def by_number_backwards(seats: tuple[str, ...], turn: int) -> Verdict:
         return tuple(len(seats) + 1 - place for place in by_number(seats, turn)[0]), ()

@@ -103,6 +103,17 @@ def test_nobody_has_two_byes_before_everybody_had_one() -> None:
             assert set.union(*byes[cycle : cycle + players]) == everybody
 
 
+def test_a_bye_goes_to_the_last() -> None:
+    rounds, _ = conducted(cup_of(5, Swiss(2, 2), parameters=SMALL), by_number)
+    (first,), (second,) = (
+        {f"p{number:02}" for number in range(5)} - {name for spec in matches for name in names(spec)}
+        for matches in rounds
+    )
+
+    assert second in {max(names(spec)) for spec in rounds[0]}
+    assert first != second
+
+
 def test_who_has_no_match_has_half_a_point() -> None:
     rounds, ranking = conducted(cup_of(3, Swiss(1, 2), parameters=SMALL), by_number)
     first, second = names(rounds[0][0])
@@ -203,5 +214,10 @@ def test_pairs_change_tables_only_to_avoid_meetings() -> None:
 
     assert paired(order, [2, 2, 2, 2], {}) == [tuple(order[at : at + 2]) for at in range(0, 8, 2)]
     assert paired(order, [4, 4], {}) == [tuple("abcd"), tuple("efgh")]
-    assert frozenset("ab") not in map(frozenset, paired(order, [2] * 4, {frozenset("ab"): 1}))
+    assert paired(order, [2] * 4, {frozenset("ab"): 1})[:2] == [("a", "c"), ("b", "d")]
+    often = {frozenset("ad"): 5, frozenset("bc"): 5}
+    assert paired("abcd", [2, 2], {**often, frozenset("ab"): 2, frozenset("ac"): 1, frozenset("bd"): 1})[0] == (
+        "a",
+        "c",
+    )
     assert paired(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")

@@ -26,8 +26,9 @@ def ladder(cup: Cup, settings: Ladder) -> Format:
         )
         points, there = totals(sent.matches), names_of(sent.players)
         climbed = [one for group in groups for one in sorted(group, key=lambda one: -points.get(one.name, 0))]
-        stayed = [one for one in climbed if one.name in there]
-        rungs = (*stayed, *(one for one in sent.players if one.name not in names_of(climbed)))
+        known = names_of(climbed)
+        rungs = tuple(one for one in climbed if one.name in there)
+        rungs += tuple(one for one in sent.players if one.name not in known)
     return tuple((one.name,) for one in rungs) or NOBODY
 
 
