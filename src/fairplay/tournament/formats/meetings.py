@@ -12,8 +12,8 @@ def tables(players: int, size: int, games: int, lots: Lots) -> list[Table]:
     """The tables of so many games, of players who are numbers from 0; each has at most one game more than another.
 
     At tables of two no pair meets more than once more often than another. At larger ones, whoever met those at a table
-    least often joins them. Pairs then met at most four times more often than others, and seldom more than twice, with
-    3 to 40 players and up to 10,000 games.
+    least often joins them. With 3 to 40 players and up to 10,000 games, no pair met more than four times more often
+    than another, and mostly it was two or three.
     """
     names = lots.sample(players, players)
     drawn = pairs(players, games) if size == 2 else groups(players, size, games, lots)
