@@ -172,6 +172,12 @@ def test_who_is_listed_does_not_play_a_second_time_from_its_folder(shed: Path) -
     ]
 
 
+def test_signs_of_globs_in_the_name_of_the_directory_mean_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "[ab]*" / "bots" / "bob.py", PLAYER)
+
+    assert len(cup_of(tmp_path / "[ab]*", f'{TWO}folders = ["bots/*"]').players) == 3
+
+
 def test_guessed_names_give_way_to_given_ones_and_fit_in_any_case(shed: Path) -> None:
     long = "b" * 60
     write(shed / f"{long}.py", PLAYER)
@@ -278,6 +284,11 @@ REFUSED = {
         'game = "fish"\nformat = { kind = "fish-course" }\nplayers = [{ player = "random" }]',
         "there are fewer players (1) than seats at a table (2)",
     ),
+    "a board too small for a table of a course": (
+        'game = "fish"\nparameters = { rows = 2, columns = 4 }\nformat = { kind = "fish-course" }\nplayers = ['
+        '{ player = "random" }, { player = "random" }, { player = "random" }]',
+        "a board of 2 x 4 with 0 holes is too small for 3 players",
+    ),
     "a table that is usual elsewhere": (
         'game = "tsuro"\nplayers = [{ player = "random" }]',
         "format.table: tsuro is for 3 to 5 players, not for 2",
@@ -289,6 +300,10 @@ REFUSED = {
     ),
     "a glob that matches nothing": (f'{TWO}folders = ["./nobody/*"]', "folders: nothing matches './nobody/*' in DIR"),
     "a glob that matches what is hidden": (f'{TWO}folders = ["bots/__*__/*"]', "folders: nothing matches 'bots/__*__"),
+    "a glob that asks for what is hidden": (
+        f'{TWO}folders = ["bots/.h*"]',
+        "folders: nothing matches 'bots/.h*' in DIR",
+    ),
     "a folder without a bot": (
         f'{TWO}folders = ["./*"]',
         "folders: there is neither a program bot nor a file bot.py in DIR/bots",

@@ -7,12 +7,14 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
 from fairplay.players.limits import Limits
+from fairplay.players.sandbox import Level
 from fairplay.testing import hostile_programs
-from fairplay.tournament.gate import to_be_tried, tried
+from fairplay.tournament.gate import bot_of, to_be_tried, tried
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 from tests.players.programs import PYTHON, gained, holdings, nothing_left
@@ -90,6 +92,16 @@ def test_the_limits_are_those_of_the_tournament() -> None:
     came_to = tried(cup_of(READY, silent, start_up=0.3), silent)
 
     assert (came_to.failed, came_to.why) == (True, "start: timed out, no answer within 0.3 s")
+
+
+@pytest.mark.parametrize("pondering", [True, False])
+def test_so_is_the_sandbox(pondering: bool) -> None:
+    cup = replace(cup_of(READY), pondering=pondering)
+
+    sandbox = bot_of(cup, READY).terms.sandbox
+
+    assert sandbox is not None
+    assert (sandbox.level, sandbox.pondering) == (Level.NONE, pondering)
 
 
 def test_who_is_not_there_cannot_be_tried(tmp_path: Path) -> None:

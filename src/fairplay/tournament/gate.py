@@ -4,7 +4,7 @@ import msgspec
 
 from fairplay.hosting.gate import Gate
 from fairplay.hosting.spec import Entrant
-from fairplay.hosting.trials import bot_named, trials_for
+from fairplay.hosting.trials import Bot, bot_named, trials_for
 from fairplay.players.address import split_label
 from fairplay.players.limits import limits_in_words
 from fairplay.players.location import Invitation, far, of_the_house
@@ -38,14 +38,18 @@ def tried(cup: Cup, entrant: Entrant) -> Tried:
     """
     usual, told = cup.rules().with_parameters({}).parameters(), list[str]()
     chosen = {name: value for name, value in cup.parameters.items() if value != usual.get(name)}
-    named = {"--limit": limits_in_words(cup.limits) if cup.limits else "", "--sandbox": cup.sandbox or ""}
-    options = [word for name, value in named.items() if value for word in (name, value)]
-    text = labelled(entrant)
-    bot = bot_named(text, cup.game, cup.limits, cup.sandbox, options, pondering=cup.pondering)
+    bot = bot_of(cup, entrant)
     gate = Gate(bot, told.append, colour=False)
     gate.check_all(trials_for(bot, chosen))
     why = next((said for said in told if said.startswith("no ")), "").partition("\n")[0]
     return Tried(entrant.name, bool(gate.failed), why.removeprefix("no").strip(), "".join(told))
+
+
+def bot_of(cup: Cup, entrant: Entrant) -> Bot:
+    """An entrant on the terms of the tournament."""
+    named = {"--limit": limits_in_words(cup.limits) if cup.limits else "", "--sandbox": cup.sandbox or ""}
+    options = [word for name, value in named.items() if value for word in (name, value)]
+    return bot_named(labelled(entrant), cup.game, cup.limits, cup.sandbox, options, pondering=cup.pondering)
 
 
 def labelled(entrant: Entrant) -> str:
