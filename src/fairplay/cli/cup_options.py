@@ -72,7 +72,7 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
         except HostFault as fault:
             raise HostFault(f"{fault}{again}") from fault
         rows, ratings = rated(final)
-        show(rows, ratings)
+        show(final, rows, ratings)
         if out is not None:
             write(final, rows, ratings, folder)
 
@@ -85,13 +85,19 @@ def live_standings(folder: Path) -> list[str]:
     return table(rated(progress_in(folder))[0])[:MOST_LIVE]
 
 
-def show(rows: "Sequence[Row]", ratings: "Ratings") -> None:
+def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
     """Print how a tournament stands."""
+    from fairplay.tournament.decision import decision
     from fairplay.tournament.table import table, told_apart
 
     for line in table(rows):
         click.echo(line)
     click.echo(f"\n{told_apart([row.name for row in rows], ratings.apart)}")
+    void = sum(bool(one.void) for one in final.counted)
+    if void:
+        click.echo(f"{void} of {len(final.counted)} matches do not count: see results.json")
+    if (decided := decision(final.cup, final.counted)) is not None:
+        click.echo(decided[0])
 
 
 def write(final: "Final", rows: "Sequence[Row]", ratings: "Ratings", folder: Path) -> None:

@@ -16,4 +16,4 @@ def standings(folder: str) -> None:
     final = progress_in(Path(folder))
     state = "over" if final.over else "not over yet"
     click.echo(f"{final.cup.game}, {final.cup.format.__struct_config__.tag}: {len(final.counted)} matches, {state}\n")
-    show(*rated(final))
+    show(final, *rated(final))

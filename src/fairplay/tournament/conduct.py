@@ -1,6 +1,7 @@
 """Begin a tournament in a folder, or go on with the one that is there, and run it to its end."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.hosting.terms import terms_for
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted, Ranking
 from fairplay.tournament.edits import edits
@@ -43,6 +45,7 @@ def conduct(
     `drawn`: the seed of the cup was drawn just now, and gives way to the one on record.
     """
     check(cup)
+    check_programs(cup, folder)
     audience = Audience(observers)
     if not notebooks.exists(folder):
         with runner() as workers:
@@ -62,6 +65,17 @@ def conduct(
         with runner() as workers:
             verdicts = trials(cup, notebook.verdicts, workers, audience)
             return run(cup, folder, notebook, verdicts, workers, audience)
+
+
+def check_programs(cup: Cup, folder: Path) -> None:
+    """Raise BadRequest if a program cannot be started as the tournament asks for; it may not see the folder."""
+    new = not folder.exists()
+    try:
+        terms_for([player.address for player in cup.players], cup.limits, cup.sandbox, [str(folder)])
+    finally:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()  # it was made so that it could be hidden
 
 
 def run(

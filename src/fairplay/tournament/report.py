@@ -12,6 +12,7 @@ from fairplay.render.svg import escape
 from fairplay.render.words import plain
 from fairplay.tournament import plots
 from fairplay.tournament.counted import Counted
+from fairplay.tournament.decision import decision
 from fairplay.tournament.ejections import Told, chosen, file_of, tell
 from fairplay.tournament.figures import Ejection, ejections, meetings, paces, scores
 from fairplay.tournament.page import LONGEST_NAME, called, figure, folded, grid, page, paragraph, words
@@ -43,6 +44,7 @@ def report(folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[
         f"<h1>{words(title)}</h1>",
         *about(cup, rows, counted),
         paragraph(words(told_apart([row.name for row in rows], ratings.apart), 2000), kind="lead"),
+        *(paragraph(words(said, 2000), kind="lead") for said, _ in [decision(cup, counted) or ("", None)] if said),
         standings_table(rows),
         *meaning(rows),
         '<div class="plots">',

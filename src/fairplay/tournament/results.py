@@ -14,6 +14,7 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.render.text import printable
 from fairplay.tournament.counted import Counted
+from fairplay.tournament.decision import decision
 from fairplay.tournament.figures import meetings, paces
 from fairplay.tournament.ratings import Ratings
 from fairplay.tournament.spec import Cup
@@ -63,6 +64,7 @@ def results(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: 
             for it in ratings.seats
         ],
         "ties": round(ratings.ties, 4),
+        **tested(cup, counted),
         "apart": [{"better": better, "worse": worse} for better, worse in ratings.apart],
         "head_to_head": {"names": names, "games": met.games, "points": met.points},
         "faults": {
@@ -75,6 +77,12 @@ def results(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: 
         ],
         "matches": [in_short(one) for one in counted],
     }
+
+
+def tested(cup: Cup, counted: Sequence[Counted]) -> dict[str, Any]:
+    """What the sequential test says, where there is one."""
+    decided = decision(cup, counted)
+    return {} if decided is None else {"test": {"said": decided[0], **msgspec.to_builtins(decided[1])}}
 
 
 def in_short(one: Counted) -> dict[str, Any]:

@@ -150,10 +150,8 @@ class Runner:
     def do_all(self, do: Callable[[Thing], Got], things: Iterable[Thing]) -> Iterator[tuple[Thing, Got] | None]:
         """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
         hands = [hand for hand in self.hands for _ in range(hand.places)]
-        futures = {
-            hands[number % len(hands)].executor.submit(worker.do, do, thing): thing
-            for number, thing in enumerate(things)
-        }
+        turns = zip(cycle(hands), things, strict=False)
+        futures = {hand.executor.submit(worker.do, do, thing): thing for hand, thing in turns}
         while futures:
             done = wait(futures, TICK, FIRST_COMPLETED).done
             if not done:
