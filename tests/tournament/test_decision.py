@@ -12,7 +12,7 @@ CUP = cup_of("ann=greedy", "bob=random", format=Versus(elo0=0, elo1=50))
 
 def deals(count: int, wins: int) -> list[Counted]:
     """So many deals in both seat orders, of which ann wins so many; the others are shared."""
-    matches = []
+    matches: list[Counted] = []
     for deal in range(count):
         first = (1, 2) if deal % 2 == 0 or deal < wins else (2, 1)
         for names in (("ann", "bob"), ("bob", "ann")):

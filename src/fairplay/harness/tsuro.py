@@ -2,25 +2,29 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from fairplay.core.chance import SEED_BYTES
-from fairplay.core.errors import BadRequest, HostFault, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.course.tsuro import SIZE, action_from, place_to, read, table_from, turn_from
 from fairplay.games.tsuro.board import OUT, prospect
 from fairplay.games.tsuro.pieces import EXITS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD
 from fairplay.games.tsuro.state import View
 from fairplay.harness.cases import Each
-from fairplay.hosting.run import run
-from fairplay.hosting.spec import Entrant, Outcome
-from fairplay.tournament.counted import Counted, Names, Ranking, Sent, places_of
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.counted import Names, Ranking
 from fairplay.tournament.courses import TsuroCourse
-from fairplay.tournament.formats import format_of
-from fairplay.tournament.spec import Consequence, Cup
+from fairplay.tournament.events import Audience
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.notebook import begun
+from fairplay.tournament.runners import here
+from fairplay.tournament.spec import Cup
 
 STRATEGIES = ("first", "second", "third")  # of the house
 CYCLE = {"tiles": "cycle"}  # how the course deals
@@ -118,27 +122,9 @@ def cup_of(addresses: Sequence[str]) -> Cup:
 
 def conducted(cup: Cup) -> tuple[Ranking, Names]:
     """The winners by rank, and who was expelled; nothing is drawn, so any seed will do."""
-    course, left, expelled = format_of(cup), cup.players, list[str]()
-    try:
-        matches = next(course)
-        while True:
-            counted = tuple(counted_of(number, run(spec)) for number, spec in enumerate(matches))
-            expelled += [name for one in counted for name in one.expelled]
-            left = tuple(player for player in left if player.name not in expelled)
-            matches = course.send(Sent(counted, left))
-    except StopIteration as end:
-        return end.value, tuple(expelled)
-
-
-def counted_of(number: int, outcome: Outcome) -> Counted:
-    """How a match counts: whoever misbehaves is out of the tournament."""
-    if outcome.result is None:
-        raise HostFault(outcome.host_fault)
-    names, out = outcome.names, [ejected.seat for ejected in outcome.result.ejected]
-    places = places_of(outcome.result, dict.fromkeys(out, Consequence.TOURNAMENT), len(names))
-    return Counted(
-        match=outcome.id, deal=number, names=names, places=places, expelled=tuple(names[seat] for seat in out)
-    )
+    with TemporaryDirectory() as name, begun(Path(name), cup) as notebook, here() as runner:
+        ranking = Manager(cup, Path(name), notebook, runner, Audience([])).run()
+        return ranking, tuple(player for one in notebook.counted.values() for player in one.expelled)
 
 
 def report(names: Sequence[str], ranks: Ranking, expelled: Names) -> dict[str, Any]:
