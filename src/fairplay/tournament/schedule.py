@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fairplay.hosting.spec import MatchSpec
 from fairplay.tournament.counted import Counted, Names, names_of
 
-WINDOW = 64  # matches that may have begun before it is known who is expelled by an earlier one
+LEAST_WINDOW = 8  # matches that may have begun before it is known who is expelled by an earlier one
 
 
 class Scheduled(NamedTuple):
@@ -20,8 +20,8 @@ class Scheduled(NamedTuple):
 class Schedule:
     """The matches of a round that are still to be played, in their order.
 
-    Who is expelled does not play in a match that comes so many places behind, whoever may play faster or slower: so
-    the same matches are played however many workers there are. Where nobody can be expelled, nothing is waited for.
+    Who is expelled does not play in a match that comes a window behind, whoever may play faster or slower: so the same
+    matches are played however many workers there are. Where nobody can be expelled, nothing is waited for.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Schedule:
         self._matches = matches
         self._counted = counted
         self._expelled = set(expelled)
-        self._window = WINDOW if can_expel else len(matches)
+        self._window = window_of(matches) if can_expel else len(matches)
         self._cancel = cancel
         self._next = 0
         self._looked = 0  # matches whose expulsions hold for the next one
@@ -73,3 +73,8 @@ class Schedule:
             self._expelled.update(before.expelled)
             self._looked += 1
         return True
+
+
+def window_of(matches: Sequence[Scheduled]) -> int:
+    """How many matches may be played at once where somebody can be expelled: two for each player."""
+    return max(LEAST_WINDOW, 2 * len({name for match in matches for name in names_of(match.spec.entrants)}))
