@@ -41,7 +41,7 @@ def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
 
 
 def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random", "cyd=random")
+    path = journal(tmp_path, "ann=greedy", "bob=random", "cyd=random", "--seed", "1")  # bob answered otherwise
     other = bot(tmp_path, GOOD, "other.py")
     cheat = bot(tmp_path, "def take_turn(view): return 'junk'")
 
