@@ -10,8 +10,8 @@ import numpy as np
 
 from fairplay.core.chance import derive
 from fairplay.tournament import ratings
-from fairplay.tournament.davidson import Bools, Floats, Ints, paired
-from fairplay.tournament.ratings import ELO, Spread, known, quantile, told
+from fairplay.tournament.davidson import Bools, Floats, paired
+from fairplay.tournament.ratings import ELO, ERROR, TINY, Spread, known, quantile, told
 from tests.reliability.cups import SCENARIOS, Scenario
 from tests.reliability.readings import FEW, Bug, Meter, Reading
 
@@ -107,7 +107,7 @@ def believing_the_model() -> AbstractContextManager[Any]:
     """The bug of errors as they would be if every game were drawn on its own, just as the model says."""
 
     def modelled(variance: Spread, few: Bools) -> Floats:
-        return np.sqrt(np.maximum(variance.modelled, 0))
+        return np.sqrt(np.maximum(variance.modelled, TINY**2))
 
     return patch.object(ratings, "errors_of", modelled)
 
@@ -115,8 +115,8 @@ def believing_the_model() -> AbstractContextManager[Any]:
 def one_by_one() -> AbstractContextManager[Any]:
     """The bug of pairs that are told apart as if there were no others."""
 
-    def apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
-        return np.subtract.outer(strength, strength) / errors > quantile(groups - 1)
+    def apart(strength: Floats, doubts: Floats) -> Bools:
+        return np.greater.outer(strength, strength) & (doubts < ERROR)
 
     return patch.object(ratings, "told_apart", apart)
 

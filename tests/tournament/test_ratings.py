@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.ratings import Ratings, rate, told_apart
+from fairplay.tournament.ratings import Ratings, doubts, rate, told_apart
 from tests.some import some
 from tests.tournament.made_up import NAMES, by_name, duel, games, tied
 
@@ -146,6 +146,29 @@ def test_who_never_lost_has_no_upper_bound() -> None:
     assert top.low is not None and top.low < top.rating
 
 
+@pytest.mark.parametrize(("wins", "are_told_apart"), [(5, False), (6, True), (20, True)])
+def test_who_won_all_of_six_games_is_better(wins: int, are_told_apart: bool) -> None:
+    """2 / 2^6 is 0.03, and 2 / 2^5 is 0.06."""
+    assert bool(rate(duel(wins, 0, "ann", "bob")).apart) == are_told_apart
+
+
+def test_who_lost_everything_is_last_beyond_doubt() -> None:
+    crowd = [f"p{number}" for number in range(8)]
+    counted = [
+        one
+        for number, name in enumerate(crowd)
+        for one in (
+            *duel(10, 10, name, crowd[number - 1], deal=100 * number),
+            *duel(10, 10, name, crowd[number - 2], deal=100 * number + 20),
+            *duel(5, 0, name, "zoe", deal=100 * number + 40),
+        )
+    ]
+    found = rate(counted)
+
+    assert (found.players[-1].name, found.players[-1].best_rank, found.players[-1].worst_rank) == ("zoe", 9, 9)
+    assert set(found.apart) == {(name, "zoe") for name in crowd}
+
+
 @pytest.mark.parametrize(("groups", "others", "too_few"), [(9, 4, True), (10, 4, False), (40, 2, True), (40, 3, False)])
 def test_too_few_games_are_said(groups: int, others: int, too_few: bool) -> None:
     counted = duel(groups - others, others, "ann", "bob")
@@ -194,26 +217,26 @@ def test_holm_is_stricter_the_more_there_are_to_tell_apart() -> None:
     assert rate([*two, *others]).apart == ()
 
 
+def apart(strengths: list[float], groups: list[int]) -> list[list[int]]:
+    """Who is told apart from whom, if all differences have an error of 1."""
+    strength = np.array(strengths)
+    return np.argwhere(told_apart(strength, doubts(strength, np.ones((len(strength),) * 2), np.array(groups)))).tolist()
+
+
 def test_holm_asks_less_after_each_pair_that_is_told_apart() -> None:
     """Two errors are p = 0.0455, enough for the last of three pairs, but not for the first (0.05 / 3)."""
-    many, errors = np.array([10**6] * 3), np.ones((3, 3))
+    many = [10**6] * 3
 
-    assert told_apart(np.array([9.0, 2.0, 0.0]), errors, many).sum() == 3
-    assert told_apart(np.array([9.0, 1.9, 0.0]), errors, many).sum() == 2
-    assert told_apart(np.array([2.0, 1.0, 0.0]), errors, many).sum() == 0
-    assert told_apart(np.array([0.0, 9.0, 0.1]), errors, many).tolist() == [
-        [False] * 3,
-        [True, False, True],
-        [False] * 3,
-    ]
+    assert apart([9.0, 2.0, 0.0], many) == [[0, 1], [0, 2], [1, 2]]
+    assert apart([9.0, 1.9, 0.0], many) == [[0, 1], [0, 2]]
+    assert apart([2.0, 1.0, 0.0], many) == []
+    assert apart([0.0, 9.0, 0.1], many) == [[1, 0], [1, 2]]
 
 
 def test_the_rarer_player_of_a_pair_says_how_sure_one_may_be() -> None:
     """Three errors are p = 0.0028 among many groups, but 0.058 with three degrees of freedom."""
-    apart, errors = np.array([3.0, 0.0]), np.ones((2, 2))
-
-    assert told_apart(apart, errors, np.array([1000, 1000])).any()
-    assert not told_apart(apart, errors, np.array([1000, 4])).any()
+    assert apart([3.0, 0.0], [1000, 1000]) == [[0, 1]]
+    assert apart([3.0, 0.0], [1000, 4]) == []
 
 
 @pytest.mark.parametrize(

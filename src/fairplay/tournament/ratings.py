@@ -1,6 +1,6 @@
 """Tell who is better from places: ratings in Elo with honest intervals, ranks, seats, the probability of being best."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from math import log
 from typing import NamedTuple
@@ -76,7 +76,7 @@ class Record(NamedTuple):
     games: Floats
     points: Floats
     groups: Ints
-    few: Bools  # are the groups in which it scored something else than usual too few?
+    few: Bools  # are the groups too few, or those in which it scored something else than usual?
 
 
 class Spread(NamedTuple):
@@ -158,7 +158,10 @@ def told(known: Known) -> Ratings:
     """The same in words and in Elo."""
     names, record, strength = known.names, known.record, known.strength
     reach = known.errors * quantile(record.groups - 1)
-    better = told_apart(strength, known.errors_between, record.groups)
+    doubt = doubts(strength, known.errors_between, record.groups)
+    for one in np.flatnonzero(known.never_scored | known.never_lost):
+        doubt[one] = doubt[:, one] = np.minimum(doubt[one], _luck(int(one), known))
+    better = told_apart(strength, doubt)
     best = _best(known)
     rows = []
     for at, name in enumerate(names):
@@ -181,12 +184,12 @@ def told(known: Known) -> Ratings:
                 games=round(record.games[at]),
                 groups=int(record.groups[at]),
                 one_sided="never scored" if known.never_scored[at] else "never lost" if known.never_lost[at] else "",
-                too_few=bool(record.groups[at] < FEW_GROUPS or record.few[at]),
+                too_few=bool(record.few[at]),
             )
         )
     rows.sort(key=lambda row: (-row.rating, row.name))
     rank = {row.name: at for at, row in enumerate(rows)}
-    apart = [(names[one], names[other]) for one, other in np.argwhere(better)]
+    apart = [(names[first], names[second]) for first, second in np.argwhere(better).tolist()]
     return Ratings(
         tuple(rows),
         _seats(known),
@@ -241,7 +244,7 @@ def _record(ends: Ints, pairs: Pairs, count: int) -> Record:
     groups, most = np.bincount(who, minlength=count), np.zeros(count, np.int64)
     np.maximum.at(most, usual // (2 * round(1 / TINY)), times)
     games, points = (each.reshape(count, -1).sum(1) for each in (games, points))
-    return Record(games, points, groups, groups - most < FEW_OTHERS)
+    return Record(games, points, groups, (groups < FEW_GROUPS) | (groups - most < FEW_OTHERS))
 
 
 def quantile(freedom: Ints) -> Floats:
@@ -249,35 +252,65 @@ def quantile(freedom: Ints) -> Floats:
     return np.asarray(stdtrit(np.maximum(freedom, 1), 1 - ERROR / 2))
 
 
-def _bound(at: int, known: Known, score: float) -> float:
-    """How strong a player would be whose expected score in the same games is this."""
+def _scoring(at: int, known: Known) -> Callable[[Floats], Floats]:
+    """What a player would be expected to score in the same games, if it were so strong; several are asked at once."""
     pairs, estimate = known.pairs, known.fit.estimate
     mine = (pairs.ends[0] == at) | (pairs.ends[1] == at)
     weight, turn = pairs.weight[mine], np.where(pairs.ends[0, mine] == at, 1.0, -1.0)
-    apart = turn * (SIGNS @ estimate[pairs.ends[:, mine]])
-    low, high = -60.0, 60.0  # how much stronger than it is
+    apart = turn * (SIGNS @ estimate[pairs.ends[:, mine]]) - known.strength[at]
+
+    def scored(strength: Floats) -> Floats:
+        lead, _ = expected(strength[:, None] + apart, estimate[-1])
+        return np.asarray((lead * weight).sum(1) / weight.sum() + 0.5)
+
+    return scored
+
+
+def _bound(at: int, known: Known, score: float) -> float:
+    """How strong a player would be whose expected score in the same games is this."""
+    scored, low, high = _scoring(at, known), known.strength[at] - 60, known.strength[at] + 60
     for _ in range(60):
         middle = (low + high) / 2
-        lead, _ = expected(apart + middle, estimate[-1])
-        if (weight * lead).sum() / weight.sum() + 0.5 < score:
+        if scored(np.array([middle]))[0] < score:
             low = middle
         else:
             high = middle
-    return float(known.strength[at] + middle)
+    return float(middle)
 
 
-def told_apart(strength: Floats, errors: Floats, groups: Ints) -> Bools:
+def doubts(strength: Floats, errors: Floats, groups: Ints) -> Floats:
+    """For every pair: how often such a difference, or a greater one, comes about by chance."""
+    freedom = np.maximum(np.minimum.outer(groups, groups) - 1, 1)
+    return np.asarray(2 * stdtr(freedom, -np.abs(np.subtract.outer(strength, strength)) / errors))
+
+
+def _luck(at: int, known: Known) -> Floats:
+    """For each other: how often a one-sided player scores nothing, or everything, if it is really just as strong.
+
+    Errors say little about somebody of whom nothing but losses has been seen. The other is taken to be as near as its
+    interval allows, relative to those against whom the player has played.
+    """
+    pairs, record, players = known.pairs, known.record, known.pairs.players
+    met = np.zeros(players)
+    for mine, its in ((0, 1), (1, 0)):
+        met += summed(pairs.ends[its], np.where(pairs.ends[mine] == at, pairs.weight, 0.0), players)
+    others = known.spread.part(0, players).of(np.eye(players) - met / met.sum())
+    reach = others.errors(record.few) * quantile(record.groups - 1)
+    scored = _scoring(at, known)
+    seldom = 1 - scored(known.strength - reach) if known.never_scored[at] else scored(known.strength + reach)
+    return np.asarray(np.minimum(2 * seldom ** record.groups[at], 1.0))
+
+
+def told_apart(strength: Floats, doubts: Floats) -> Bools:
     """Who is better than whom beyond doubt, by Holm's procedure over all pairs."""
     ones, others = np.triu_indices(len(strength), 1)
-    apart = strength[ones] - strength[others]
-    freedom = np.maximum(np.minimum(groups[ones], groups[others]) - 1, 1)
-    chance = 2 * stdtr(freedom, -np.abs(apart) / errors[ones, others])
-    better = np.zeros((len(strength), len(strength)), bool)
+    chance = doubts[ones, others]
+    better = np.zeros(doubts.shape, bool)
     for rank, pair in enumerate(np.argsort(chance, kind="stable")):
         if chance[pair] > ERROR / (len(chance) - rank):
             break
-        one, other = (ones[pair], others[pair]) if apart[pair] > 0 else (others[pair], ones[pair])
-        better[one, other] = True
+        one, other = ones[pair], others[pair]
+        better[(one, other) if strength[one] > strength[other] else (other, one)] = True
     return better
 
 
