@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import t as student
 
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.davidson import Floats
+from fairplay.tournament.davidson import Floats, Tables, fitted, paired, slopes
 from fairplay.tournament.ratings import rate
 from tests.some import some
 from tests.tournament.made_up import by_name, games
@@ -87,3 +87,15 @@ def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
         reach = student.ppf(0.975, len(deals) - 1) * np.sqrt(contrast @ spread @ contrast)
         assert seat.rating == pytest.approx(ELO * contrast @ at, abs=0.05)
         assert seat.high - seat.rating == pytest.approx(ELO * reach, rel=1e-3)
+
+
+def test_the_order_of_games_does_not_change_a_bit_of_the_fit() -> None:
+    chance = np.random.default_rng(1)
+    players = chance.permuted(np.tile(np.arange(5), (300, 1)), axis=1)[:, :3]
+    games = Tables(np.arange(300) // 3, players, chance.integers(1, 4, players.shape))
+    order = chance.permutation(300)
+    one, other = (paired([each], 5) for each in (games, Tables(*(column[order] for column in games))))
+
+    assert fitted(one).estimate.tobytes() == fitted(other).estimate.tobytes()
+    assert fitted(one).information.tobytes() == fitted(other).information.tobytes()
+    assert slopes(one, fitted(one).estimate).tobytes() == slopes(other, fitted(other).estimate).tobytes()
