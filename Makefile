@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles w
 .PHONY: help setup demo test check bench against reliability guards goldens tables lock clean
 
 help:
-	@echo "make demo      play and show a game of Fish; leaves a journal and a picture in demo/"
+	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
 	@echo "make test      run all tests, on two cores; says which take longest"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
@@ -36,10 +36,12 @@ setup: .venv/ready
 	@touch $@
 
 demo: setup
-	@mkdir -p demo && rm -f demo/*
-	@$(BIN)/fairplay play fish ann=greedy bob=lookahead:2 cyd=random --seed demo --set rows=6 --set columns=6 --journal demo
-	@$(BIN)/fairplay verify demo/*.jsonl
-	@$(BIN)/fairplay draw demo/*.jsonl -o demo/board.svg
+	@rm -rf demo && mkdir demo
+	@for game in fish tsuro q; do \
+		echo "-- $$game"; \
+		$(BIN)/fairplay tournament examples/cups/$$game.toml --out demo/$$game && \
+		$(BIN)/fairplay draw demo/$$game/matches/m00001.jsonl -o demo/$$game.svg || exit; done
+	@echo "-- look at demo/fish/report.html and demo/fish.svg, and the same of tsuro and q"
 
 test: setup
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10
@@ -54,6 +56,7 @@ check: setup
 bench: setup
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/distances.py
+	@$(BIN)/python benchmarks/tournament.py
 
 against: setup
 	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from inspect import isabstract
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,12 @@ STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
 
 
 Crossing = (msgspec.Struct, BaseException)
-LEFT_OUT = ("__main__", ".cluster")  # what is loaded by the second changes how all exceptions are pickled
 
 
 def ours() -> Iterator[type]:
     """Every struct and every exception that a module of ours defines."""
     for found in pkgutil.walk_packages(fairplay.__path__, "fairplay."):
-        if found.name.endswith(LEFT_OUT):
+        if found.name.endswith("__main__"):
             continue
         for kind in vars(import_module(found.name)).values():
             if isinstance(kind, type) and kind.__module__ == found.name and issubclass(kind, Crossing):
@@ -54,8 +54,16 @@ def ours() -> Iterator[type]:
 KINDS = [kind for kind in ours() if kind not in STAYS and not isabstract(kind)]
 
 
+class Plain(pickle.Pickler):
+    """Pickles as Python does by itself, whatever libraries are loaded that teach it more."""
+
+    dispatch_table: dict[Any, Any] = {}  # noqa: RUF012  # it is the library's
+
+
 def again(value: Any) -> Any:
-    return pickle.loads(pickle.dumps(value))
+    text = BytesIO()
+    Plain(text).dump(value)
+    return pickle.loads(text.getvalue())
 
 
 def held(value: Any) -> Any:

@@ -11,7 +11,8 @@ from fairplay.journal.replay import read as read_journal
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted, Ranking
 from fairplay.tournament.events import Audience, TournamentEvent
-from fairplay.tournament.manager import MATCHES, Manager
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.places import MATCHES
 from fairplay.tournament.runners import Runner, here
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup

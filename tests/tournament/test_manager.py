@@ -14,7 +14,7 @@ from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.courses import FishCourse
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.manager import Manager
-from fairplay.tournament.notebook import FILE
+from fairplay.tournament.places import FILE
 from fairplay.tournament.runners import here
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss
 from fairplay.tournament.spec import Consequence, Cup

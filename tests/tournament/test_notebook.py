@@ -9,7 +9,6 @@ from fairplay.journal.append_file import InUse
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.notebook import (
-    FILE,
     Attempted,
     BotsTried,
     Closed,
@@ -17,6 +16,7 @@ from fairplay.tournament.notebook import (
     MatchCounted,
     RoundOpened,
 )
+from fairplay.tournament.places import FILE
 from tests.some import some
 from tests.tournament.small_cups import cup_of
 

@@ -102,11 +102,14 @@ def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
 
 def write(final: "Final", rows: "Sequence[Row]", ratings: "Ratings", folder: Path) -> None:
     """Leave the results in the folder of a tournament, and say where they are."""
+    from fairplay.journal.library import Query, find
+    from fairplay.tournament.places import MATCHES
     from fairplay.tournament.report import write_report
     from fairplay.tournament.results import write_results
 
     write_results(folder, final.cup, rows, final.counted, ratings)
     write_report(folder, final.cup, rows, final.counted, ratings)
+    find(folder / MATCHES, Query(limit=1))  # so that nobody has to wait for an index later
     click.echo(f"\nresults: {folder}/results.json, results.csv, report.html; matches: {folder}/matches")
 
 

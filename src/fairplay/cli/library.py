@@ -22,6 +22,7 @@ from fairplay.games import GAMES
 from fairplay.journal.library import Query, find, look_up
 from fairplay.journal.summary import Seated, Status, Summary
 from fairplay.render.text import breadth, printable
+from fairplay.tournament.places import FILE, MATCHES
 
 HEADINGS = ("id", "started", "game", "players by rank", "ejected", "facts", "status")
 COLOURS = {"finished": "green", "unfinished": "yellow", "damaged": "red", "unreadable": "red"}
@@ -32,14 +33,22 @@ LONGEST_REASON = 200
 LONGEST_LINE = 4000
 MOST_ON_TERMINAL = 300  # matches in a table that fits itself to the terminal, which takes its time
 
-folder_argument = click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+
+def journals_in(_: click.Context, __: click.Parameter, folder: str) -> str:
+    """Where the journals are: of a tournament, in a folder of their own."""
+    return str(Path(folder) / MATCHES) if (Path(folder) / FILE).is_file() else folder
+
+
+folder_argument = click.argument(
+    "folder", metavar="DIR", type=click.Path(exists=True, file_okay=False), callback=journals_in
+)
 limit_option = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match instead.")
 
 
 @click.group()
 def library() -> None:
-    """Look for matches in a folder of journals.
+    """Look for matches in a folder of journals, or of a tournament.
 
     What is known of them is kept in the folder, in .index.sqlite, which is always brought up to date first and can be
     deleted at any time.

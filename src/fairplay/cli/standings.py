@@ -11,7 +11,10 @@ from fairplay.tournament.conduct import progress_in
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 def standings(folder: str) -> None:
-    """Show the standings of the tournament in DIR, running or finished."""
+    """Show who is ahead in the tournament in DIR.
+
+    It may be running, interrupted or finished.
+    """
     refuse_without_extras()
     final = progress_in(Path(folder))
     state = "over" if final.over else "not over yet"

@@ -13,8 +13,8 @@ from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import lawful
 from fairplay.tournament.figures import Ejection
+from fairplay.tournament.places import MATCHES
 
-MATCHES = "matches"  # the folder of the journals, in that of the tournament
 MOST_TOLD = 200
 
 

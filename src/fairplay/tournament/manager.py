@@ -9,14 +9,12 @@ from fairplay.tournament.counted import Counted, Ranking, Round, Sent, names_of
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.formats import format_of
 from fairplay.tournament.notebook import Closed, Notebook, RoundOpened
+from fairplay.tournament.places import KEY, MATCHES
 from fairplay.tournament.round import RoundInPlay
 from fairplay.tournament.runners import Runner
 from fairplay.tournament.schedule import Scheduled
 from fairplay.tournament.spec import Cup
 from fairplay.tournament.worker import TOKEN
-
-MATCHES = "matches"  # the folder of journals
-KEY = "key"  # the file with the key to them
 
 
 class Manager:

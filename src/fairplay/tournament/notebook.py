@@ -16,9 +16,9 @@ from fairplay.journal.files import opened
 from fairplay.journal.lines import NO_HASH, seal
 from fairplay.journal.record import REAL
 from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.places import FILE
 from fairplay.tournament.spec import Cup
 
-FILE = "tournament.jsonl"
 FORMAT = 1
 CHAIN = b"tournament"  # what stands where the lines of a match have its id
 

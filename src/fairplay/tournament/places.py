@@ -1,0 +1,5 @@
+"""Name what is where in the folder of a tournament."""
+
+FILE = "tournament.jsonl"  # the notebook
+MATCHES = "matches"  # the folder of journals
+KEY = "key"  # the file with the key to them
