@@ -24,12 +24,12 @@ ROOT = Path(__file__).parent.parent.parent
 COMMAND: tuple[str, ...] = (str(Path(sys.executable).parent / "fairplay"),)
 FORGETFUL = (sys.executable, "-m", "tests.reliability.forgetful")
 PATIENCE = 120  # seconds after which a tournament that does not end is a failure, and not waited for
-VICTIMS = {"manager": "pool", "worker": "pool", "dask worker": "dask"}  # and how the matches are played
+VICTIMS = {"manager": "pool", "dask worker": "dask", "worker": "pool"}  # and how the matches are played
 CUP = """
 game = "fish"
 seed = "kills"
 parameters = { rows = 4, columns = 4 }
-format = { kind = "swiss", rounds = 3 }
+format = { kind = "swiss", rounds = 2 }
 gate = "skip"
 faults = { malformed = "forfeit", crashed = "replay" }
 players = [
@@ -136,7 +136,7 @@ TOURNAMENTS = Meter(
     tournaments,
     full=range(60),
     least=60,
-    small=range(3),
+    small=range(2),
     bugs=(Bug("forgets what was counted", forgetting),),
     parts=6,
 )

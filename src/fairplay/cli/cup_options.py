@@ -142,6 +142,7 @@ def runner_for(executor: str, jobs: int) -> "Callable[[], Runner]":
 
 def refuse_without_extras() -> None:
     """Say in one line what is missing to rate players."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is so small, several only wait for one another
     for library in ("numpy", "scipy", "matplotlib"):
         if find_spec(library) is None:
             raise BadRequest(f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'")
