@@ -15,6 +15,7 @@ import pytest
 
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import MatchSpec
+from fairplay.journal.append_file import Disk
 from fairplay.tournament import worker
 from fairplay.tournament.cluster import dask
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
@@ -198,3 +199,29 @@ if __name__ == "__main__":
 
     assert len(workers) >= 2
     assert at_last(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_observers_that_a_cup_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
+    cup = cup_of("random", "greedy", format=RoundRobin(games=3), observers=(f"{BAD}Watcher",))
+
+    played(cup, tmp_path, lambda: pool(2))
+
+    told = [line.split() for line in flag.read_text().splitlines()]
+    assert sum(what == "Ended" for what, _ in told) == 3
+    assert str(os.getpid()) not in {process for _, process in told}
+
+
+def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Disk, "sync", lambda disk, file: None)
+    cup = cup_of("random", "greedy", format=RoundRobin(games=1200), parameters={"rows": 3, "columns": 3})
+    sizes: list[int] = []
+
+    class Weighing:
+        def observe(self, event: object) -> None:
+            if isinstance(event, MatchEnded):
+                sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+
+    played(cup, tmp_path, observers=[Weighing()])
+
+    assert len(sizes) == 1200
+    assert sizes[-1] - sizes[400] < 800 * 4000  # bytes for each match: what counts of it, and nothing else
