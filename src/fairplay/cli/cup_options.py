@@ -62,7 +62,7 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
     with ExitStack() as leaving:
         folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
         again = f"; to go on: the same command again; so far: fairplay standings {quoted(str(folder))}" if out else ""
-        runner = runner_for(executor, jobs or len(os.sched_getaffinity(0)))
+        runner = runner_for(executor, one_at_a_time(cup, executor) or jobs or len(os.sched_getaffinity(0)))
         showing = progress(lambda: live_standings(folder), quiet=quiet)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
@@ -120,6 +120,16 @@ def rated(final: "Final") -> "tuple[tuple[Row, ...], Ratings]":
 
     ratings = rate(final.counted)
     return standings(final.cup.players, final.counted, final.ranking, ratings), ratings
+
+
+def one_at_a_time(cup: "Cup", executor: str) -> int:
+    """1 if somebody joins over a network, who has one door and plays one match at a time; else 0."""
+    from fairplay.tournament.gate import joins
+
+    guests = [player for player in cup.players if joins(player.address)]
+    if guests and executor.startswith("dask"):
+        raise BadRequest(f"{guests[0].name} joins this machine at {guests[0].address}, and no cluster")
+    return int(bool(guests))
 
 
 def runner_for(executor: str, jobs: int) -> "Callable[[], Runner]":
