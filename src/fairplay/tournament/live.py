@@ -43,8 +43,8 @@ class Live:
         self._watched: dict[str, Watched] = {}
 
     def watch(self, spec: MatchSpec) -> None:
-        """A match begins."""
-        self._watched[spec.id] = Watched(spec)
+        """A match begins, or goes on."""
+        self._watched.setdefault(spec.id, Watched(spec))
 
     def look(self) -> None:
         """Tell what has happened meanwhile."""
