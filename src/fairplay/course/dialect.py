@@ -1,0 +1,67 @@
+"""Say what a dialect is: how our messages become the calls of a course, and its replies become answers; and back."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from fairplay.core.game import Game
+from fairplay.core.messages import Message
+
+VOID = "void"  # the reply to every call that asks for nothing
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """A call, on the wire ["method",[argument,...]]; it is answered by exactly one JSON value."""
+
+    method: str
+    arguments: tuple[Any, ...]  # plain JSON values
+
+
+class Callee(Protocol):
+    """A player of a course, as the referee sees it in one match: our messages go out as calls.
+
+    It remembers what it has said, as far as later calls depend on it.
+    """
+
+    def calls(self, message: Message) -> Sequence[Call]:
+        """What is said for a message, call by call; none: the course says nothing at this point."""
+        ...
+
+    def action(self, reply: Any) -> Any:
+        """The action that a reply to the last call of a TakeTurn means, as plain JSON of our own protocol.
+
+        Raises BadRequest, which says why, if it means none.
+        """
+        ...
+
+
+class Caller(Protocol):
+    """A server of a course, as one of our players sees it: its calls come in, and messages come of them."""
+
+    @property
+    def game(self) -> Game[Any, Any, Any]:
+        """The game as far as it is known from what was said; for the last messages it is known."""
+        ...
+
+    def messages(self, call: Call) -> Sequence[Message]:
+        """What our player is told because of a call; only the last of them can be a TakeTurn.
+
+        Raises BadRequest, which says why, if nobody could make sense of the call.
+        """
+        ...
+
+    def reply(self, action: Any) -> Any:
+        """The reply to the call of a turn, for an action of our player; all other calls are answered by VOID."""
+        ...
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """What one course speaks."""
+
+    game: str
+    callee: type[Callee]  # made with (game, name of the player)
+    caller: type[Caller]  # made with (name of our player)
+    name: str | None = None  # what a name has to be like, as a regular expression; None: no name is sent at sign-up
+    opening: Call | None = None  # what a tournament says to each of its players before its first match
+    closing: str | None = None  # the method that says at its end who won; None: every match says so itself
