@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
-from fairplay.core.roles import Observer, Record
+from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for, turns_taken
 from fairplay.hosting.spec import MatchSpec, Outcome, Turns
-from fairplay.hosting.table import Seating, Table, called
+from fairplay.hosting.table import Gathering, Seating, Table, called
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
 from fairplay.players.address import loaded, named_in_module
@@ -38,15 +38,20 @@ def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
 
 
 async def run_async(
-    spec: MatchSpec, observers: Sequence[Observer] = (), *, ready: asyncio.Event | None = None
+    spec: MatchSpec,
+    observers: Sequence[Observer] = (),
+    *,
+    ready: asyncio.Event | None = None,
+    gathered: Mapping[Seat, AsyncChannel] | None = None,
 ) -> Outcome:
     """The same, awaited: any number of matches can be played in one event loop.
 
-    With an event, everybody sits down at once, and the match begins, and its record, when it is set.
+    With an event, everybody sits down at once, and the match begins, and its record, when it is set. If those who play
+    are gathered already, nobody is sent for.
     """
     hosted: Hosted | None = None
     try:
-        hosted = hosted_for(spec, observers)
+        hosted = hosted_for(spec, observers, None if gathered is None else Gathering(gathered))
         await hosted.play_async(ready)
     except Finished:
         return outcome_on_record(spec)
@@ -58,18 +63,18 @@ async def run_async(
     return hosted.outcome()
 
 
-def hosted_for(spec: MatchSpec, observers: Sequence[Observer]) -> "Hosted":
+def hosted_for(spec: MatchSpec, observers: Sequence[Observer], table: Table | None = None) -> "Hosted":
     """A match that is about to be played, watched by these observers and by those that the spec names."""
     referee = Referee()
     for observer in (*observers, *(opened_observer(address) for address in spec.observers)):
         referee.subscribe(observer)
-    return Hosted(sitting_for(spec), referee)
+    return Hosted(sitting_for(spec), referee, table)
 
 
 class Hosted:
     """One match from the moment when its players are sent for, and what is known of it afterwards."""
 
-    def __init__(self, sitting: Sitting, referee: Referee) -> None:
+    def __init__(self, sitting: Sitting, referee: Referee, table: Table | None = None) -> None:
         self.match: AnyMatch = sitting.match  # with the names that people have, once they sit; at last the final one
         self.notes = Notes()
         self.record: Record | None = None  # None: it was not begun
@@ -77,6 +82,7 @@ class Hosted:
         self._took = 0.0
         self._sitting = sitting
         self._referee = referee
+        self._own = table  # None: one is made for the sitting
 
     def play(self) -> AnyMatch:
         """Play the match to its end. Where all players are in this process, nobody has to be waited for."""
@@ -146,7 +152,7 @@ class Hosted:
     def _table(self, leaving: ExitStack) -> Table:
         """Everything is closed on every path; the record that a resumed match goes on with, too."""
         leaving.callback(self._sitting.held.close)
-        return leaving.enter_context(self._sitting.table())
+        return leaving.enter_context(self._own or self._sitting.table())
 
     def _begin(self, leaving: ExitStack) -> Record:
         self.record = self._sitting.begin()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
@@ -131,6 +132,23 @@ class Table:
         return Seating(channels, said, enforced)
 
 
+class Gathering(Table):
+    """A table of those who are here already, and whose channels are known."""
+
+    def __init__(self, channels: Mapping[Seat, AsyncChannel]) -> None:
+        super().__init__({})
+        self._channels = channels
+
+    @property
+    def near(self) -> None:
+        """They have to be waited for."""
+        return
+
+    async def seated(self, game: Game[Any, Any, Any], **_: Any) -> Seating:
+        """Everybody sits."""
+        return Seating(self._channels, {}, {})
+
+
 def task_here() -> asyncio.Task[Any]:
     """The task that runs."""
     task = asyncio.current_task()
@@ -161,6 +179,8 @@ def door_at(invitation: Invitation) -> Door:
     """A door that is open from now on."""
     if invitation.scheme == "tcp":
         return listen_tcp(invitation.place)
+    if invitation.scheme == "course":
+        raise BadRequest(f"who came to the server of the course of {invitation.place} cannot be sent for again")
     from fairplay.players.websocket import listen_websocket  # the library that it needs is an extra
 
     return listen_websocket(invitation.place)

@@ -36,8 +36,8 @@ class Command(msgspec.Struct, frozen=True):
 class Invitation(msgspec.Struct, frozen=True):
     """A place where somebody may come in; the same place can be for several seats."""
 
-    scheme: str  # tcp or ws
-    place: str  # PORT or HOST:PORT
+    scheme: str  # tcp or ws; course: it came to the server of one
+    place: str  # PORT or HOST:PORT, or the game of the course
 
 
 Location = Near | Command | Invitation
@@ -46,7 +46,7 @@ Location = Near | Command | Invitation
 def far(address: str) -> Command | Invitation | None:
     """Where the player of an address is, if that is not in this process. Raises BadRequest if it is nowhere."""
     scheme, colon, rest = address.partition(":")
-    if colon and scheme in ("tcp", "ws"):
+    if colon and scheme in ("tcp", "ws", "course"):
         return Invitation(scheme, rest)
     if colon and scheme == "exec":
         return Command(words_in(rest))
