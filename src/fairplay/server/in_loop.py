@@ -1,0 +1,37 @@
+"""Let a manager, which waits in a thread, have matches played in an event loop by those who are connected there."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from fairplay.core.game import Seat
+from fairplay.core.roles import AsyncChannel
+from fairplay.hosting.run import run_async
+from fairplay.hosting.spec import MatchSpec
+from fairplay.tournament.runners import Hand, Runner
+from fairplay.tournament.worker import Job, Played
+
+Gather = Callable[[MatchSpec], Mapping[Seat, AsyncChannel]]  # the channels of those who are to play
+
+
+class InLoop(Executor):
+    """Plays jobs in an event loop; they are handed over from another thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, gather: Gather) -> None:
+        self._loop = loop
+        self._gather = gather
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Play a job; whatever else a runner would have done in a worker makes no sense here."""
+        [job] = args
+        assert isinstance(job, Job)
+        return asyncio.run_coroutine_threadsafe(self._play(job), self._loop)
+
+    async def _play(self, job: Job) -> tuple[Played, ...]:
+        return tuple([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
+
+
+def in_loop(loop: asyncio.AbstractEventLoop, gather: Gather, places: int) -> Runner:
+    """Plays so many matches at once in an event loop."""
+    return Runner([Hand(lambda: InLoop(loop, gather), places)])
