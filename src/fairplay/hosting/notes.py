@@ -1,6 +1,7 @@
 """Keep what whoever hosts a match wants to know of it, besides the record."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -22,16 +23,18 @@ class Notes:
     def __init__(self, record: Record = UNRECORDED, took: Mapping[Seat, Sequence[float]] = NOTHING) -> None:
         self.clock: Callable[[], float] = time.perf_counter if record is UNRECORDED else record.clock
         self.evidence: list[tuple[Seat, str]] = []  # (seat, what it said)
-        self.took = {seat: list(turns) for seat, turns in took.items()}
+        self.took = defaultdict[Seat, list[float]](list, {seat: list(turns) for seat, turns in took.items()})
         self._record = record
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        if answer is not None and isinstance(message, TakeTurn) and isinstance(event, Acted | Ejected):
-            self.took.setdefault(event.seat, []).append(answer.took)
-        behind = self._record.write(event, message, answer)
-        if isinstance(event, Ejected) and isinstance(answer, Failed) and answer.evidence:
-            self.evidence.append((event.seat, answer.evidence))
-        return behind
+        if isinstance(event, Acted):
+            self.took[event.seat].append(answer.took if answer is not None else 0.0)
+        elif isinstance(event, Ejected) and answer is not None:
+            if isinstance(message, TakeTurn):
+                self.took[event.seat].append(answer.took)
+            if isinstance(answer, Failed) and answer.evidence:
+                self.evidence.append((event.seat, answer.evidence))
+        return self._record.write(event, message, answer)
 
     def settle(self) -> None:
         self._record.settle()

@@ -110,7 +110,7 @@ class Hosted:
             names=self.match.names,
             result=result,
             host_fault=host_fault,
-            journal=str(record.path) if isinstance(record, MatchRecord) else None,
+            journal=record.file if isinstance(record, MatchRecord) else None,
             evidence=tuple(self.notes.evidence),
             turns=() if record is None else turns_of(self.notes.took, len(self.match.names)),
             took=self._took,

@@ -1,9 +1,10 @@
 """Make a match ready to be played: a new one from a spec, or one that was interrupted from its record."""
 
+import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from fairplay.hosting.terms import Terms, terms_for, terms_on_record
 from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.key import NoKey, key_in, own_key_file
 from fairplay.journal.lines import FORMAT, Entry, Opening
-from fairplay.journal.record import Finished, Journal, Unmarked, branched
+from fairplay.journal.record import Finished, Journal, Unmarked, branched, check_id
 from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
@@ -63,10 +64,16 @@ class Sitting(NamedTuple):
 
 def sitting_for(spec: MatchSpec) -> Sitting:
     """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
-    spec.rules()  # makes sure that the id is one, before it is part of a path
-    if spec.journal is not None and spec.id and has_begun(path_of(spec)):
-        return gone_on_with_by(spec, path_of(spec))
+    if spec.journal is not None and spec.id:
+        check_id(spec.id)  # before it is part of a path
+        if is_there(spec) and has_begun(path_of(spec)):
+            return gone_on_with_by(spec, path_of(spec))
     return new_match(spec)
+
+
+def is_there(spec: MatchSpec) -> bool:
+    """Is there a file, or anything else, where the match of a spec would be recorded?"""
+    return os.path.lexists(f"{spec.journal}/{spec.id}.jsonl")  # in a tenth of the time of asking a Path
 
 
 def path_of(spec: MatchSpec) -> Path:
@@ -100,13 +107,29 @@ def journal_in(
 ) -> Journal:
     """The journal in a folder, with the key in this file or else our own; without one if there is no place for ours."""
     try:
-        return Journal(folder, sync=sync, key=key_in(key or own_key_file()))
+        file = str(key or own_key_file())
+        return marked_journal(str(folder), sync, file, stamp_of(file))
     except NoKey as why:
         if key is not None:
             raise
         if warn is not None:
             warn(f"the match is recorded WITHOUT A MARK, so that only --trust can go on with it: {why}")
         return Journal(folder, sync=sync)
+
+
+@lru_cache(maxsize=16)
+def marked_journal(folder: str, sync: Sync, key: str, stamp: tuple[int, ...]) -> Journal:
+    """The journal in a folder with the key in a file, which is read only once for as long as its stamp is the same."""
+    return Journal(folder, sync=sync, key=key_in(key))
+
+
+def stamp_of(file: str) -> tuple[int, ...]:
+    """What changes if the key in a file is another one, or others may read it."""
+    try:
+        status = os.lstat(file)
+    except (OSError, ValueError):  # it is not there, or cannot be: whoever opens it says why
+        return (secrets.randbits(64),)
+    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_size, status.st_ctime_ns
 
 
 def to_hide(spec: MatchSpec) -> list[str]:

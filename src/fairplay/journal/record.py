@@ -83,7 +83,12 @@ class MatchRecord:
     @property
     def path(self) -> Path:
         """Its file."""
-        return Path(self._file.path)
+        return Path(self.file)
+
+    @property
+    def file(self) -> str:
+        """The same, as text."""
+        return self._file.path
 
     def __enter__(self) -> Self:
         return self

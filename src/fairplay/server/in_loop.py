@@ -10,7 +10,7 @@ from fairplay.core.roles import AsyncChannel
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import MatchSpec
 from fairplay.tournament.runners import Hand, Runner
-from fairplay.tournament.worker import Job, Played
+from fairplay.tournament.worker import Job, Played, decode_job, encode
 
 Gather = Callable[[MatchSpec], Mapping[Seat, AsyncChannel]]  # the channels of those who are to play
 
@@ -25,11 +25,10 @@ class InLoop(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Play a job; whatever else a runner would have done in a worker makes no sense here."""
         [job] = args
-        assert isinstance(job, Job)
-        return asyncio.run_coroutine_threadsafe(self._play(job), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._play(decode_job(job)), self._loop)
 
-    async def _play(self, job: Job) -> tuple[Played, ...]:
-        return tuple([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
+    async def _play(self, job: Job) -> bytes:
+        return encode([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
 
 
 def in_loop(loop: asyncio.AbstractEventLoop, gather: Gather, places: int) -> Runner:

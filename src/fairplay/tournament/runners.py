@@ -23,10 +23,10 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 from fairplay.core.errors import HostFault
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.tournament import worker
-from fairplay.tournament.worker import Job, Played, enter, has_programs, leave, play_all
+from fairplay.tournament.worker import Job, Played, decode_played, encode, enter, has_programs, leave, play_all
 
 TICK = 0.2  # seconds after which we look up from waiting
-WORTH = 0.05  # seconds of matches that are worth a job
+WORTH = 0.02  # seconds of matches that are worth a job
 MOST_IN_JOB = 64
 PATIENCE = 5.0  # seconds for a worker to end by itself
 
@@ -186,17 +186,18 @@ class Runner:
         return True
 
     def _submit(self, hand: Hand, job: Job) -> None:
+        text = encode(job)
         try:
-            future = hand.executor.submit(play_all, job)
+            future = hand.executor.submit(play_all, text)
         except BrokenExecutor:  # a process died while it had nothing to do
             hand.renew()
-            future = hand.executor.submit(play_all, job)
+            future = hand.executor.submit(play_all, text)
         hand.jobs[future] = job
 
-    def _ended(self, hand: Hand, future: Future[tuple[Played, ...]]) -> Iterator[Played]:
+    def _ended(self, hand: Hand, future: Future[bytes]) -> Iterator[Played]:
         job = hand.jobs.pop(future)
         try:
-            all_played = future.result()
+            all_played = decode_played(future.result())
         except BrokenExecutor:  # and all that it had to do
             others = list(hand.jobs.values())
             hand.jobs.clear()

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.hosting.run import run, run_async
-from fairplay.hosting.sitting import path_of
+from fairplay.hosting.sitting import is_there, path_of
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.unfinished import has_begun
 from fairplay.players.location import Command, Invitation, far
@@ -47,13 +47,20 @@ class Played(msgspec.Struct, frozen=True):
     took: float = 0.0  # seconds, with all that is around a match
 
 
-def play_all(job: Job) -> tuple[Played, ...]:
-    """Play the matches of a job."""
+encode = msgspec.msgpack.Encoder().encode
+decode_job = msgspec.msgpack.Decoder(Job).decode
+decode_played = msgspec.msgpack.Decoder(tuple[Played, ...]).decode
+
+
+def play_all(text: bytes) -> bytes:
+    """Play the matches of a job; both travel as MessagePack, which takes a fifth of the time of pickling."""
+    job = decode_job(text)
     with interruptible():
-        return tuple(
+        played = [
             play(spec, following, job.token)
             for spec, following in zip(job.specs, (*job.specs[1:], job.following), strict=True)
-        )
+        ]
+    return encode(played)
 
 
 def do(what: Callable[[Thing], Got], thing: Thing) -> Got:
@@ -80,7 +87,8 @@ def play(spec: MatchSpec, following: MatchSpec | None, token: str) -> Played:
     since = time.monotonic()
     if token and not is_shared(spec, token):
         return play_apart(spec)
-    wait_until_free(spec)
+    if is_there(spec):
+        wait_until_free(spec)
     outcome = DESK.play(spec, following) if DESK is not None and has_programs(spec) else run(spec)
     return Played(outcome, took=time.monotonic() - since)
 
@@ -105,7 +113,7 @@ def is_shared(spec: MatchSpec, token: str) -> bool:
 def wait_until_free(spec: MatchSpec) -> None:
     """Wait until nobody writes to a match's journal: whoever did so may be about to die."""
     deadline = time.monotonic() + PATIENCE
-    with suppress(FileNotFoundError), path_of(spec).open("rb") as file:
+    with path_of(spec).open("rb") as file:
         while time.monotonic() < deadline:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # and let go of it when it is closed
