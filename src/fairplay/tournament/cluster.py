@@ -7,7 +7,7 @@ from typing import Any
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament.runners import Hand, Runner
+from fairplay.tournament.runners import Hand, Runner, begin_tracking
 from fairplay.tournament.worker import pin
 
 PATIENCE = 10.0  # seconds for a scheduler to answer, and for everybody to end
@@ -27,6 +27,7 @@ class Pinned(WorkerPlugin):
 def dask(address: str, workers: int) -> Runner:
     """Plays on the cluster of the scheduler at an address; empty: on one with so many workers, started here."""
     logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings are not for whoever runs a tournament
+    begin_tracking()
     cluster = None
     if address:
         try:
@@ -34,7 +35,9 @@ def dask(address: str, workers: int) -> Runner:
         except (OSError, TimeoutError, ValueError) as error:
             raise BadRequest(f"there is no Dask scheduler at {address}: {error}") from None
     else:
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.ERROR
+        )
         client = Client(cluster, timeout=PATIENCE)
         client.register_plugin(Pinned(workers))
 

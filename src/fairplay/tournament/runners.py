@@ -17,6 +17,7 @@ from concurrent.futures import (
 from contextlib import suppress
 from itertools import cycle
 from math import ceil
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
@@ -256,8 +257,19 @@ def here() -> Runner:
     return Runner([Hand(Here)])
 
 
+def begin_tracking() -> None:
+    """Start what multiprocessing starts before all else: whichever thread does so hears SIGINT from then on.
+
+    If it is blocked here, as where a script has started us with &, it has to stay so.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def pool(workers: int) -> Runner:
     """Plays in so many processes on this machine, each with cores of its own; one that dies takes none with it."""
+    begin_tracking()
     context = multiprocessing.get_context("spawn")
 
     def maker(number: int) -> Callable[[], Executor]:
