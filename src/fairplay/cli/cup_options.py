@@ -63,7 +63,7 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
         folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
         again = f"; to go on: the same command again; so far: fairplay standings {quoted(str(folder))}" if out else ""
         runner = runner_for(executor, one_at_a_time(cup, executor) or jobs or len(os.sched_getaffinity(0)))
-        showing = progress(lambda: live_standings(folder), quiet=quiet)
+        showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
                 final = conduct(cup, folder, runner, [showing], drawn=drawn)
@@ -77,12 +77,23 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
             write(final, rows, ratings, folder)
 
 
+def rounds_of(cup: "Cup") -> int | None:
+    """How many rounds a tournament will have; None: nobody knows."""
+    from fairplay.tournament.settings import Duplicate, RoundRobin
+
+    rounds: int | None = getattr(cup.format, "rounds", None)
+    return 1 if isinstance(cup.format, RoundRobin | Duplicate) else rounds
+
+
 def live_standings(folder: Path) -> list[str]:
     """The standings so far, as many as fit below a bar."""
     from fairplay.tournament.conduct import progress_in
+    from fairplay.tournament.decision import decision
     from fairplay.tournament.table import table
 
-    return table(rated(progress_in(folder))[0])[:MOST_LIVE]
+    so_far = progress_in(folder)
+    decided = decision(so_far.cup, so_far.counted)
+    return [*table(rated(so_far)[0])[:MOST_LIVE], *(["", decided[0]] if decided is not None else [])]
 
 
 def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:

@@ -1,7 +1,9 @@
 """Show how far a tournament is, while it runs: a bar and the standings on a terminal, else a line now and then."""
 
+import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -15,65 +17,97 @@ from fairplay.tournament.events import (
     MatchEnded,
     PlayerEjected,
     RoundBegan,
+    TournamentEnded,
     TournamentEvent,
+    TrialsBegan,
 )
 
-MOST_TOLD = 20  # ejections, in a line each; then they are only counted
+MOST_TOLD = 3  # ejections of one player, in a line each; then they are only counted
 EVERY = 10.0  # seconds between two lines where there is no terminal
 REFRESH = 2.0  # seconds between two looks at the standings
+SHARE = 20  # and so many times as long as a look takes: what is played is worth more than what is shown
+WIDTH = 40  # of the bar
 
 
 class Progress:
     """An observer that tells whoever runs a tournament how it goes."""
 
-    def __init__(self, rows: Callable[[], list[str]]) -> None:
+    def __init__(self, rows: Callable[[], list[str]], rounds: int | None) -> None:
         self._rows = rows  # the standings as lines of text
-        self._round = RoundBegan(0, (), 0, 0)
+        self._rounds = rounds  # None: nobody knows how many there will be
+        self._bots = self._tried = 0
+        self._round: RoundBegan | None = None
+        self._over = False
         self._done = 0  # matches of this round
-        self._fresh = 0  # of these: played since we began
-        self._ejected = 0
+        self._earlier = 0  # matches of the rounds before
+        self._fresh = 0  # matches that were played since we began
+        self._ejected: Counter[str] = Counter()  # by name
         self._since = self._told = time.monotonic()
 
     def observe(self, event: TournamentEvent) -> None:
         match event:
+            case TrialsBegan(bots):
+                self._bots = len(bots)
             case BotTried(name, why):
+                self._tried += 1
                 self.say(f"{short(name)} is {f'NOT READY: {why}' if why else 'ready'}")
-            case RoundBegan(matches=matches, counted=counted):
-                self._round, self._done, self._fresh = event, counted, 0
-                self._since = time.monotonic()
-                if counted:
-                    self.say(f"going on: {counted} of {matches} matches of round {event.number} were played before")
+            case RoundBegan(number, _, matches, counted):
+                if self._round is None:
+                    self._since = time.monotonic()
+                self._earlier += self._done
+                self._round, self._done = event, counted
+                if counted and counted < matches:
+                    self.say(f"going on: {counted} of {matches} matches of round {number} were played before")
             case PlayerEjected(match, name, ejected):
-                self._ejected += 1
-                if self._ejected <= MOST_TOLD:
+                self._ejected[name] += 1
+                if self._ejected[name] <= MOST_TOLD:
                     fault = ejected.fault.value.replace("_", " ")
                     self.say(f"{short(name)} was ejected from {match}: {fault}, {ejected.why}")
-                if self._ejected == MOST_TOLD:
-                    self.say("more ejections are only counted")
+                if self._ejected[name] == MOST_TOLD:
+                    self.say(f"more ejections of {short(name)} are only counted")
             case AttemptFailed(match, attempt, why):
                 self.say(f"attempt {attempt} at {match} does not count: {why}")
             case MatchEnded():
                 self._done += 1
                 self._fresh += 1
+            case TournamentEnded():
+                self._over = True
         self.show(event)
 
     @property
-    def rate(self) -> float:
-        """Matches per second in this round."""
-        return self._fresh / max(1e-9, time.monotonic() - self._since)
+    def share(self) -> float:
+        """How much of it is over: of all, or of the round if nobody knows how many there will be."""
+        if self._round is None:
+            return self._tried / max(1, self._bots)
+        earlier = self._earlier if self._rounds else 0
+        return (earlier + self._done) / max(1, earlier + self._done + self._left)
 
     @property
     def line(self) -> str:
         """How far it is, in a line."""
-        left = (self._round.matches - self._done) / self.rate if self._fresh else None
+        if self._over:
+            return "all matches are over"
+        if self._round is None:
+            return f"trying out the bots, {self._tried} of {self._bots}" if self._bots else "starting"
+        number, rate = self._round.number, self._fresh / max(1e-9, time.monotonic() - self._since)
+        of = f" of {self._rounds}" if self._rounds else ""
+        so_far = self._ejected.total()
         parts = [
-            f"round {self._round.number}",
+            f"round {number}{of}" if self._rounds != 1 else "",
             f"{self._done} of {self._round.matches} matches",
-            f"{self.rate:.1f} per second" if self._fresh else "",
-            f"{clock(left)} left" if left is not None else "",
-            f"{self._ejected} ejected" if self._ejected else "",
+            f"{rate:.1f} per second" if self._fresh else "",
+            f"{clock(self._left / rate)} left{'' if self._rounds else ' of this round'}" if self._fresh else "",
+            f"{so_far} ejection{'s' * (so_far > 1)}" if so_far else "",
         ]
         return ", ".join(part for part in parts if part)
+
+    @property
+    def _left(self) -> int:
+        """Matches to come, as if all rounds had as many as this one."""
+        if self._round is None:
+            return 0
+        more = max(0, self._rounds - self._round.number) if self._rounds else 0
+        return self._round.matches - self._done + more * self._round.matches
 
     def say(self, text: str) -> None:
         """Say something that stays."""
@@ -99,15 +133,18 @@ class Bar(Progress):
     def __enter__(self) -> "Bar":
         from rich.console import Console, Group
         from rich.live import Live
+        from rich.padding import Padding
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
-        self._looked = 0.0
+        self._text = Text
+        self._due = time.monotonic() + REFRESH / 2  # the first look is soon
         self._standings: list[str] = []
 
         def picture() -> Any:
-            bar = ProgressBar(total=max(1, self._round.matches), completed=self._done, width=40)
-            return Group(bar, Text(self.line), Text("\n".join(self._standings)))
+            lines = "\n".join([self.line, *(["", *self._standings] if self._standings else [])])
+            bar = Padding(ProgressBar(total=1, completed=self.share, width=WIDTH), expand=False)  # on a line of its own
+            return Group(bar, Text(lines, no_wrap=True, overflow="ellipsis"))
 
         self._console = Console(stderr=True)
         self._live = Live(console=self._console, get_renderable=picture, refresh_per_second=4, transient=True)
@@ -119,21 +156,15 @@ class Bar(Progress):
 
     def say(self, text: str) -> None:
         """Say it above the bar."""
-        self._console.print(f"fairplay: {printable(text, LONGEST)}", markup=False, highlight=False)
+        self._console.print(self._text(f"fairplay: {printable(text, LONGEST)}"), soft_wrap=True)
 
     def show(self, event: TournamentEvent) -> None:
         """Look at the standings now and then."""
-        now = time.monotonic()
-        if isinstance(event, MatchEnded) and now - self._looked > REFRESH:
+        played = isinstance(event, MatchEnded) or (isinstance(event, RoundBegan) and event.counted)
+        if played and (now := time.monotonic()) > self._due:
             self._standings = self._rows()
-            self._looked = time.monotonic()
-
-
-def progress(rows: Callable[[], list[str]], *, quiet: bool) -> Progress:
-    """What fits where we run."""
-    if quiet:
-        return Silent(rows)
-    return Bar(rows) if sys.stderr.isatty() else Progress(rows)
+            later = time.monotonic()
+            self._due = later + max(REFRESH, SHARE * (later - now))
 
 
 class Silent(Progress):
@@ -141,6 +172,14 @@ class Silent(Progress):
 
     def say(self, text: str) -> None:
         """Nobody wants to hear it."""
+
+
+def progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool) -> Progress:
+    """What fits where we run."""
+    if quiet:
+        return Silent(rows, rounds)
+    moves = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    return Bar(rows, rounds) if moves else Progress(rows, rounds)
 
 
 def clock(seconds: float) -> str:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.terms import terms_for
 from fairplay.tournament import notebook as notebooks
-from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.counted import Counted, Ranking, names_of
 from fairplay.tournament.edits import edits
-from fairplay.tournament.events import Audience, BotTried, TournamentObserver
+from fairplay.tournament.events import Audience, BotTried, TournamentObserver, TrialsBegan
 from fairplay.tournament.formats.allowed import check
 from fairplay.tournament.gate import to_be_tried, tried
 from fairplay.tournament.manager import Manager
@@ -93,7 +93,9 @@ def trials(cup: Cup, known: dict[str, str], runner: Runner, audience: Audience) 
     if cup.gate is Gate.SKIP:
         return {}
     verdicts = {}
-    for done in runner.do_all(partial(tried, cup), [bot for bot in to_be_tried(cup) if bot.name not in known]):
+    bots = [bot for bot in to_be_tried(cup) if bot.name not in known]
+    audience.tell(TrialsBegan(names_of(bots)))
+    for done in runner.do_all(partial(tried, cup), bots):
         if done is not None:
             bot, verdict = done
             verdicts[bot.name] = verdict.why if verdict.failed else ""

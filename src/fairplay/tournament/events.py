@@ -12,6 +12,12 @@ from fairplay.tournament.counted import Counted, Names, Ranking
 log = logging.getLogger("fairplay")
 
 
+class TrialsBegan(msgspec.Struct, frozen=True, tag="trials"):
+    """Bots have to show that they are ready, before the tournament."""
+
+    bots: Names
+
+
 class BotTried(msgspec.Struct, frozen=True, tag="tried"):
     """A bot went through the trials before the tournament."""
 
@@ -71,7 +77,15 @@ class TournamentEnded(msgspec.Struct, frozen=True, tag="end"):
 
 
 TournamentEvent = (
-    BotTried | RoundBegan | MatchBegan | PlayerEjected | MatchEnded | AttemptFailed | Revealed | TournamentEnded
+    TrialsBegan
+    | BotTried
+    | RoundBegan
+    | MatchBegan
+    | PlayerEjected
+    | MatchEnded
+    | AttemptFailed
+    | Revealed
+    | TournamentEnded
 )
 
 
