@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,20 +61,32 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
 
     with ExitStack() as leaving:
         folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
-        again = f"; to go on: the same command again; so far: fairplay standings {quoted(str(folder))}" if out else ""
         runner = runner_for(executor, one_at_a_time(cup, executor) or jobs or len(os.sched_getaffinity(0)))
         showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
                 final = conduct(cup, folder, runner, [showing], drawn=drawn)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"interrupted{again}") from None
+            raise KeyboardInterrupt(f"interrupted{how_to_go_on(out)}") from None
         except HostFault as fault:
-            raise HostFault(f"{fault}{again}") from fault
+            raise HostFault(f"{fault}{how_to_go_on(out)}") from fault
+        except OSError as error:
+            what = error.filename or folder
+            raise HostFault(f"{what} cannot be used: {error.strerror}{how_to_go_on(out)}") from error
         rows, ratings = rated(final)
         show(final, rows, ratings)
         if out is not None:
             write(final, rows, ratings, folder)
+
+
+def how_to_go_on(out: str | None) -> str:
+    """What to say behind an error, if there is something to go on with."""
+    from fairplay.tournament.notebook import exists
+
+    with suppress(OSError):
+        if out is not None and exists(Path(out)):
+            return f"; to go on: the same command again; so far: fairplay standings {quoted(out)}"
+    return ""
 
 
 def rounds_of(cup: "Cup") -> int | None:

@@ -4,10 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from msgspec.structs import replace
 
 from fairplay.core.chance import derive
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault, Result
 from fairplay.core.game import Seat
 from fairplay.hosting.sitting import path_of
@@ -23,6 +25,7 @@ from fairplay.tournament.worker import Played
 
 MOST_ATTEMPTS = 3  # at a match that is played again for a player's fault; the last one counts
 MOST_FAILURES = 5  # of the host at one match; then it is void
+ROOM = 1024 * 1024  # bytes that have to be left for journals
 
 
 class RoundInPlay:
@@ -98,7 +101,11 @@ class RoundInPlay:
             self._count(match, counted(match, outcome, outcome.result, consequences))
 
     def _failed(self, match: Scheduled, outcome: Outcome) -> None:
-        """A fault of the host punishes nobody: the match goes on, or is void in the end."""
+        """A fault of the host punishes nobody: the match goes on, or is void in the end.
+
+        If no match can be recorded any more, none of them is to blame.
+        """
+        refuse_full(path_of(match.spec).parent)
         failures = 1 + sum(attempt.host for attempt in self._notebook.attempts.get(match.spec.id, ()))
         if failures < MOST_FAILURES:
             self._again(match, outcome, outcome.host_fault, host=True)
@@ -170,6 +177,15 @@ def counted(match: Scheduled, outcome: Outcome, result: Result, consequences: Ma
 def void(match: Scheduled, why: str) -> Counted:
     """A match that does not count."""
     return Counted(match=match.spec.id, deal=match.deal, names=names_of(match.spec.entrants), void=why)
+
+
+def refuse_full(folder: Path) -> None:
+    """Raise HostFault if there is no room for more journals."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+    except OSError as error:
+        raise HostFault(f"no more matches can be recorded in {folder}: {error.strerror}") from None
 
 
 def keep(path: Path, text: bytes) -> None:

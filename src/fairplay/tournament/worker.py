@@ -5,6 +5,7 @@ import fcntl
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -185,9 +186,16 @@ def enter(number: int, workers: int) -> None:
         os.setpgid(0, 0)  # Ctrl-C at the terminal is the manager's business
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.unraisablehook = hush
     pin(number, workers)
     DESK = Desk()
     threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def hush(unraisable: Any) -> None:
+    """Say nothing of an interruption that came where nothing can be raised: whoever sent it does not wait forever."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def pin(number: int, workers: int) -> None:
