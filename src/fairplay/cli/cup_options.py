@@ -1,5 +1,6 @@
 """Share what all verbs have that run a tournament: their options, and how it is shown."""
 
+import logging
 import os
 import secrets
 import sys
@@ -66,17 +67,20 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
                 final = conduct(cup, folder, runner, [showing], drawn=drawn)
+            if not showing.begun:
+                showing.say("it was over before, and nothing is left to be played")
+            rows, ratings = rated(final)
+            show(final, rows, ratings)
+            if out is not None:
+                write(final, rows, ratings, folder)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"interrupted{how_to_go_on(out)}") from None
         except HostFault as fault:
             raise HostFault(f"{fault}{how_to_go_on(out)}") from fault
         except OSError as error:
-            what = error.filename or folder
-            raise HostFault(f"{what} cannot be used: {error.strerror}{how_to_go_on(out)}") from error
-        rows, ratings = rated(final)
-        show(final, rows, ratings)
-        if out is not None:
-            write(final, rows, ratings, folder)
+            if error.filename is None:  # the output
+                raise
+            raise HostFault(f"{error.filename} cannot be used: {error.strerror}{how_to_go_on(out)}") from error
 
 
 def how_to_go_on(out: str | None) -> str:
@@ -125,6 +129,7 @@ def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
 
 def write(final: "Final", rows: "Sequence[Row]", ratings: "Ratings", folder: Path) -> None:
     """Leave the results in the folder of a tournament, and say where they are."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where there is no home, it tells where else its cache is
     from fairplay.journal.library import Query, find
     from fairplay.tournament.places import MATCHES
     from fairplay.tournament.report import write_report

@@ -79,6 +79,7 @@ def play(
     rules = game_with(game, settings(parameters))
     if games is not None:
         refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
+        refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
         return

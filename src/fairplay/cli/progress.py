@@ -75,6 +75,11 @@ class Progress:
         self.show(event)
 
     @property
+    def begun(self) -> bool:
+        """Was there a round?"""
+        return self._round is not None
+
+    @property
     def share(self) -> float:
         """How much of it is over: of all, or of the round if nobody knows how many there will be."""
         if self._round is None:

@@ -1,6 +1,7 @@
 """Have matches played on a Dask cluster: one that is there, or one of this machine's own."""
 
 import logging
+import os
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +15,7 @@ PATIENCE = 10.0  # seconds for a scheduler to answer, and for everybody to end
 
 
 class Pinned(WorkerPlugin):
-    """Gives each worker of a cluster on this machine its share of the cores."""
+    """Gives each worker of a cluster on this machine its cores, and keeps Ctrl-C at the terminal off it."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -22,6 +23,8 @@ class Pinned(WorkerPlugin):
     def setup(self, worker: Any) -> None:
         """Begin: the workers of a local cluster are called by their numbers."""
         pin(int(worker.name), self._workers)
+        with suppress(OSError):
+            os.setpgid(0, 0)
 
 
 def dask(address: str, workers: int) -> Runner:

@@ -1,5 +1,6 @@
 """Begin a tournament in a folder, or go on with the one that is there, and run it to its end."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -8,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, HostFault
 from fairplay.hosting.terms import terms_for
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted, Ranking, names_of
@@ -48,6 +49,7 @@ def conduct(
     check_programs(cup, folder)
     audience = Audience(observers)
     if not notebooks.exists(folder):
+        check_folder(folder)
         with runner() as workers:
             verdicts = trials(cup, {}, workers, audience)
             with notebooks.begun(folder, cup, drawn=drawn) as notebook:
@@ -76,6 +78,15 @@ def check_programs(cup: Cup, folder: Path) -> None:
         if new:
             with suppress(OSError):
                 folder.rmdir()  # it was made so that it could be hidden
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BadRequest or HostFault if nothing can be written there, before anybody is tried for it."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise BadRequest(f"{there} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise HostFault(f"nothing can be written in {there}")
 
 
 def run(
