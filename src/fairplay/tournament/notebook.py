@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import msgspec
 
@@ -184,20 +184,27 @@ def read(folder: Path) -> Notebook:
 
 def exists(folder: Path) -> bool:
     """Was a tournament begun there? One without a whole first line was never told of to anybody."""
-    try:
-        with opened(folder / FILE) as file:
-            return file.readline().endswith(b"\n")
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+    with readable(folder) as file:
+        return file is not None and file.readline().endswith(b"\n")
 
 
 def text_in(folder: Path) -> bytes:
     """What the notebook in a folder holds."""
+    with readable(folder) as file:
+        text = b"" if file is None else file.read()
+    if b"\n" not in text:
+        raise BadRequest(f"there is no tournament in {folder}: {f'no {FILE}' if file is None else 'it has not begun'}")
+    return text
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[BinaryIO | None]:
+    """The file in a folder, if there is one. Raises BadRequest if it cannot be read."""
     try:
         with opened(folder / FILE) as file:
-            return file.read()
+            yield file
     except (FileNotFoundError, NotADirectoryError):
-        raise BadRequest(f"there is no tournament in {folder}: it has no {FILE}") from None
+        yield None
     except OSError as error:
         raise BadRequest(f"{folder / FILE} cannot be read: {error.strerror}") from None
 
