@@ -30,7 +30,22 @@ if TYPE_CHECKING:  # what takes long to load is loaded when it is used
 
 MOST_LIVE = 20  # lines of standings below a bar
 
-out_option = click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="The folder for all of it.")
+
+
+def refuse_nameless(_: click.Context, option: click.Parameter, folder: str | None) -> str | None:
+    """Take no folder without a name, as when a shell's variable is not set: it would be the one where we are."""
+    if folder == "":
+        raise click.BadParameter("this names no folder", param=option)
+    return folder
+
+
+out_option = click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    callback=refuse_nameless,
+    help="The folder for all of it.",
+)
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many matches at once. [default: one per core]"
 )

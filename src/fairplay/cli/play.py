@@ -77,6 +77,7 @@ def play(
     """
     refuse_unreadable((*players, *parameters, seed or ""))
     rules = game_with(game, settings(parameters))
+    seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
         refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
@@ -84,7 +85,6 @@ def play(
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
         return
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
-    seating = seats_by_age(rules, len(players), numbers(ages))
     spec = MatchSpec(
         game=game,
         entrants=tuple(entrant_from(players[index]) for index in seating),

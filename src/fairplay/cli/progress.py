@@ -153,11 +153,11 @@ class Bar(Progress):
 
         self._console = Console(stderr=True)
         self._live = Live(console=self._console, get_renderable=picture, refresh_per_second=4, transient=True)
-        self._live.__enter__()
+        self._live.start(refresh=True)  # so that something is seen while workers start
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._live.__exit__(*error)
+        self._live.stop()
 
     def say(self, text: str) -> None:
         """Say it above the bar."""

@@ -1,0 +1,140 @@
+"""Try out fairplay play --games: many matches at one table, with rotating seats, and who is better in the end."""
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import SMALL, fairplay, in_process, refusal
+from tests.cli.cup_files import results
+
+ONE = ("--jobs", "1")
+GAMES = ("play", "fish", "ann=greedy", "bob=random", *SMALL, "--games", "6", *ONE)
+
+
+def test_a_table_of_results_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    done = fairplay(*GAMES, "--seed", "any")
+
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["#", "name", "rating", "95", "%", "ranks", "games", "points", "score"]
+    assert [line.split()[:2] for line in lines[1:3]] == [["1", "ann"], ["2", "bob"]]
+    assert "results" not in done.out
+    assert list(tmp_path.iterdir()) == []
+    assert fairplay(*GAMES, "--seed", "any").out == done.out
+    assert fairplay(*GAMES, "--seed", "another").out != done.out
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_seats_rotate(players: int, tmp_path: Path) -> None:
+    names = ("ann", "bob", "cyd", "dan")[:players]
+    arguments = [f"{name}=random" for name in names]
+
+    done = fairplay(
+        "play", "fish", *arguments, *SMALL, "--set", "cramped=true", "--games", "12", "--out", str(tmp_path), *ONE
+    )
+
+    assert done.code == 0
+    assert done.out.endswith(
+        f"\nresults: {tmp_path}/results.json, results.csv, report.html; matches: {tmp_path}/matches\n"
+    )
+    found = results(tmp_path)
+    seated = Counter((name, seat) for match in found["matches"] for seat, name in enumerate(match["names"]))
+    assert seated == {(name, seat): 12 // players for name in names for seat in range(players)}
+    assert {row["name"]: row["games"] for row in found["standings"]} == dict.fromkeys(names, 12)
+
+
+def test_with_a_folder_the_same_command_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "x"))
+    first = fairplay(*GAMES, *out)
+
+    again = fairplay(*GAMES, *out)
+    other = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--games", "7", *out)
+
+    assert (again.code, again.out) == (0, first.out)
+    assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
+    assert refusal(other) == (
+        f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another with --out"
+    )
+
+
+def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = in_process('def take_turn(view):\n    raise RuntimeError("\\x1b[2Jboom")', tmp_path, monkeypatch)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    done = fairplay("play", "fish", "greedy", f"b\x1b[2Jad={bad}", *SMALL, "--games", "4", *ONE)
+
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        *(f"fairplay: b�[2Jad was ejected from m0000{match}: crashed, raised RuntimeError" for match in (1, 2, 3)),
+        "fairplay: more ejections of b�[2Jad are only counted",
+    ]
+    assert done.out.splitlines()[0].endswith("  crashed")
+    assert done.out.splitlines()[2].split()[1] == "b�[2Jad"
+    assert done.out.splitlines()[2].endswith(" 4")
+    assert fairplay("play", "fish", "greedy", f"bad={bad}", *SMALL, "--games", "4", *ONE, "--quiet").err == ""
+
+
+TABLE = ("play", "fish", "greedy", "random")
+
+REFUSED = {
+    "no games": ((*TABLE, "--games", "0"), "Invalid value for '--games': 0 is not in the range 1<=x<=1000000."),
+    "games that are no number": (
+        (*TABLE, "--games", "many"),
+        "Invalid value for '--games': 'many' is not a valid integer range.",
+    ),
+    "one player": (("play", "fish", "greedy", "--games", "2"), "fish is for 2 to 4 players, not for 1"),
+    "too many players": ((*TABLE, *TABLE[2:], "random", "--games", "2"), "fish is for 2 to 4 players, not for 5"),
+    "an unknown player": (
+        ("play", "fish", "gredy", "random", "--games", "2"),
+        "fish has no player 'gredy'; it has random, greedy, lookahead, "
+        "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
+    ),
+    "a missing file": (("play", "fish", "./no.py", "random", "--games", "2"), "there is no Python file ./no.py"),
+    "a journal": (
+        (*TABLE, "--games", "2", "--journal", "x"),
+        "--journal makes no sense with --games; see: fairplay play --help",
+    ),
+    "ages": (
+        (*TABLE, "--games", "2", "--ages", "1,2"),
+        "--ages makes no sense with --games; see: fairplay play --help",
+    ),
+    "events": ((*TABLE, "--games", "2", "--events"), "--events makes no sense with --games; see: fairplay play --help"),
+    "a sync": (
+        (*TABLE, "--games", "2", "--sync", "always"),
+        "--sync always makes no sense with --games; see: fairplay play --help",
+    ),
+    "jobs of one match": (
+        (*TABLE, "--jobs", "2"),
+        "--jobs makes no sense with a single match; see: fairplay play --help",
+    ),
+    "a folder for one match": (
+        (*TABLE, "--out", "x"),
+        "--out makes no sense with a single match; see: fairplay play --help",
+    ),
+    "a folder without a name": (
+        (*TABLE, "--games", "2", "--out", ""),
+        "Invalid value for '--out': this names no folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_makes_no_sense_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, why = REFUSED[case]
+
+    assert refusal(fairplay(*arguments)) == why
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_extra_that_is_missing_is_named_and_one_match_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("numpy", "scipy", "matplotlib", "distributed"):
+        monkeypatch.setitem(sys.modules, library, None)
+
+    assert refusal(fairplay(*GAMES)) == ("numpy is missing, which tournaments need: pip install 'fairplay[tournament]'")
+    assert fairplay(*TABLE, *SMALL).code == 0

@@ -1,0 +1,157 @@
+"""Look at a tournament while it runs: at the bar on a terminal, and at the lines where there is none."""
+
+import os
+import pty
+import re
+import signal
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from fairplay.cli import progress
+from fairplay.cli.progress import MOST_TOLD, Bar, Progress, Silent
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Moment
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.events import (
+    BotTried,
+    MatchEnded,
+    PlayerEjected,
+    RoundBegan,
+    TournamentEnded,
+    TrialsBegan,
+)
+from tests.cli.command import SCRIPT
+from tests.cli.cup_files import ENOUGH, SLOW, cup_file, nappers
+
+PLAYERS = ("ann", "bob")
+ENDED = MatchEnded(Counted(match="m1", deal=0, names=PLAYERS))
+
+
+def ejected(name: str) -> PlayerEjected:
+    return PlayerEjected("m00001", name, Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 1 s"))
+
+
+def watching(rounds: int | None = 1) -> Progress:
+    """Whoever watches since a while, in which time has stood still."""
+    with patch.object(time, "monotonic", lambda: 0.0):
+        return Progress(list, rounds)
+
+
+def seen(watcher: Progress, *events: object, after: float = 2.0) -> str:
+    """The line after some events, the last of which has just happened."""
+    with patch.object(time, "monotonic", lambda: 0.0):
+        for event in events:
+            watcher.observe(event)  # type: ignore[arg-type]
+    with patch.object(time, "monotonic", lambda: after):
+        return watcher.line
+
+
+def test_it_says_what_is_waited_for_before_the_first_match() -> None:
+    watcher = watching()
+
+    assert (watcher.line, watcher.share) == ("starting", 0)
+    assert seen(watcher, TrialsBegan(PLAYERS), BotTried("ann", "")) == "trying out the bots, 1 of 2"
+    assert watcher.share == 0.5
+    assert seen(watcher, BotTried("bob", ""), RoundBegan(1, PLAYERS, 40, 0)) == "0 of 40 matches"
+    assert watcher.share == 0
+
+
+def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
+    watcher = watching()
+
+    line = seen(watcher, RoundBegan(1, PLAYERS, 400, 40), *[ENDED] * 10, ejected("ann"))
+
+    assert line == "50 of 400 matches, 5.0 per second, 1 min 10 s left, 1 ejection"
+    assert watcher.share == 0.125
+    assert seen(watcher, TournamentEnded(())) == "all matches are over"
+
+
+def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
+    swiss, knock_out = watching(4), watching(None)
+    events = [RoundBegan(1, PLAYERS, 10, 0), *[ENDED] * 10, RoundBegan(2, PLAYERS, 10, 0), *[ENDED] * 5]
+
+    assert seen(swiss, *events, after=3) == "round 2 of 4, 5 of 10 matches, 5.0 per second, 5 s left"
+    assert swiss.share == 15 / 40
+    assert seen(knock_out, *events, after=3) == "round 2, 5 of 10 matches, 5.0 per second, 1 s left of this round"
+    assert knock_out.share == 0.5
+
+
+def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher = watching()
+
+    line = seen(watcher, RoundBegan(1, PLAYERS, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))
+
+    said = capsys.readouterr().err.splitlines()
+    assert (
+        said[:MOST_TOLD] == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MOST_TOLD
+    )
+    assert said[MOST_TOLD:] == [
+        "fairplay: more ejections of b�[2Jad are only counted",
+        f"fairplay: {'x' * 39}… was ejected from m00001: timed out, no answer within 1 s",
+    ]
+    assert line == "0 of 40 matches, 10 ejections"
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher = watching()
+    seen(watcher, RoundBegan(1, PLAYERS, 40, 0))
+
+    for now in range(1, 26):
+        with patch.object(time, "monotonic", lambda now=now: float(now)):
+            watcher.observe(ENDED)
+
+    assert capsys.readouterr().err.splitlines() == [
+        "fairplay: 11 of 40 matches, 1.0 per second, 29 s left",
+        "fairplay: 22 of 40 matches, 1.0 per second, 18 s left",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("term", "terminal", "quiet", "kind"),
+    [
+        ("xterm", True, False, Bar),
+        ("dumb", True, False, Progress),
+        ("xterm", False, False, Progress),
+        ("xterm", True, True, Silent),
+    ],
+)
+def test_a_bar_is_shown_where_it_can_move(
+    term: str, terminal: bool, quiet: bool, kind: type[Progress], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
+
+    assert type(progress.progress(list, 1, quiet=quiet)) is kind
+
+
+def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nappers(tmp_path, monkeypatch)
+    path = cup_file(tmp_path, **SLOW)
+    pid, terminal = pty.fork()
+    if not pid:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        env = {**os.environ, "NAP": "0.03", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
+        os.execve(SCRIPT, ["fairplay", "tournament", str(path), "--jobs", "1"], env)
+    shown, deadline = "", time.monotonic() + ENOUGH
+    while not re.search(r"\d of 24 matches, .*\r\n.*\r\n#  name .*rating", shown):
+        assert time.monotonic() < deadline, shown
+        shown += os.read(terminal, 65536).decode()
+    os.write(terminal, b"\x03")  # Ctrl-C
+    try:
+        while more := os.read(terminal, 65536):
+            shown += more.decode()
+    except OSError:  # nobody has it open any more
+        os.close(terminal)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    assert code == 130
+    assert re.match(r"(\x1b\[\?25l)?starting", shown)
+    assert re.search(r"\x1b\[2K━+╸? *\r\n\d+ of 24 matches, \d+\.\d per second, \d+ s left\r\n", shown)
+    assert set(re.findall(r"\x1b\[[?0-9;]*([A-Za-z])", shown)) <= set("AKhl")  # the cursor moves, without colours
+    assert shown.rstrip().endswith(
+        f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {tmp_path / 'cup'}"
+    )
+    assert "\x1b[?25h" in shown  # the cursor is back

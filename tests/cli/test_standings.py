@@ -1,0 +1,126 @@
+"""Try out fairplay standings: of tournaments that are over, that are not, and of folders that hold none."""
+
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from fairplay.tournament.places import FILE
+from tests.cli.command import fairplay, refusal, script
+from tests.cli.cup_files import HERE, cup_file
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a tournament that is over, and what was said at its end."""
+    folder = tmp_path_factory.mktemp("ended")
+    return folder / "cup", fairplay("tournament", str(cup_file(folder)), *HERE).out
+
+
+@pytest.fixture
+def steps(ended: tuple[Path, str], tmp_path: Path) -> Path:
+    """The file of a tournament that is over, to be changed."""
+    return Path(copy(ended[0] / FILE, tmp_path))
+
+
+def test_those_of_a_tournament_that_is_over_are_what_it_said_at_its_end(ended: tuple[Path, str]) -> None:
+    folder, said = ended
+
+    done = fairplay("standings", str(folder))
+
+    table, _, _ = said.rpartition("\nresults: ")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"fish, round-robin: 6 matches, over\n\n{table}"
+
+
+def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps: Path) -> None:
+    lines = steps.read_bytes().splitlines(keepends=True)
+    torn = b"".join([*lines[:4], lines[4][:20]])  # the opening, the round, two matches, and half a match
+    steps.write_bytes(torn)
+
+    done = fairplay("standings", str(steps.parent))
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("fish, round-robin: 2 matches, not over yet\n\n#  name")
+    assert done.out.endswith("\n? too few games to rely on\n\nnobody can be told apart yet\n")
+    assert steps.read_bytes() == torn
+
+
+def test_before_the_first_match_everybody_is_listed(steps: Path) -> None:
+    steps.write_bytes(steps.read_bytes().splitlines(keepends=True)[0])
+
+    done = fairplay("standings", str(steps.parent))
+
+    assert (done.code, done.err) == (0, "")
+    assert [line.split() for line in done.out.splitlines()[2:6]] == [
+        ["#", "name", "rating", "95", "%", "ranks", "games", "points"],
+        *(["1", name, "-", "0", "0.0"] for name in ("random", "greedy", "lookahead:1")),
+    ]
+
+
+def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
+    players = '[{ name = "ann", player = "greedy" }, { name = "bob", player = "random" }]'
+    path = cup_file(tmp_path, format='{ kind = "versus", games = 8 }', players=players)
+    assert fairplay("tournament", str(path), *HERE).code == 0
+
+    *_, last = fairplay("standings", str(tmp_path / "cup")).out.splitlines()
+    assert last.startswith("nothing is decided between ann and bob after 4 deals")
+
+
+def spoilt(folder: Path, how: str) -> Path:
+    """A folder that holds no tournament, or not a whole one."""
+    folder.mkdir()
+    match how:
+        case "empty":
+            (folder / FILE).touch()
+        case "binary":
+            (folder / FILE).write_bytes(bytes(range(256)) * 100)
+        case "a folder":
+            (folder / FILE).mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("nothing", f"there is no tournament in {{folder}}: no {FILE}"),
+        ("empty", "there is no tournament in {folder}: it has not begun"),
+        ("binary", f"{{folder}}/{FILE}: line 1 was changed since it was written"),
+        ("a folder", f"{{folder}}/{FILE} cannot be read: Is a directory"),
+    ],
+)
+def test_a_folder_without_a_tournament_gets_one_line(how: str, why: str, tmp_path: Path) -> None:
+    folder = spoilt(tmp_path / "x", how)
+
+    assert refusal(fairplay("standings", str(folder))) == why.format(folder=folder)
+
+
+def test_a_folder_that_is_not_there_gets_one_line(tmp_path: Path) -> None:
+    assert refusal(fairplay("standings", str(tmp_path / "x"))) == (
+        f"Invalid value for 'DIR': Directory '{tmp_path / 'x'}' does not exist."
+    )
+    assert refusal(fairplay("standings")) == "Missing argument 'DIR'."
+
+
+def test_steps_that_were_changed_are_named(steps: Path) -> None:
+    lines = steps.read_bytes().splitlines(keepends=True)
+    steps.write_bytes(b"".join([*lines[:3], lines[3].replace(b'"m00002"', b'"m00003"'), *lines[4:]]))
+
+    assert steps.read_bytes() != b"".join(lines)
+    assert refusal(fairplay("standings", str(steps.parent))) == f"{steps}: line 4 was changed since it was written"
+
+
+def test_names_are_written_as_far_as_a_terminal_can_show_them(tmp_path: Path) -> None:
+    players = '[{ name = "Zoé 安", player = "random" }, { name = "[red]:skull:", player = "greedy" }]'
+    assert fairplay("tournament", str(cup_file(tmp_path, players=players)), *HERE).code == 0
+
+    done = script(
+        "standings",
+        str(tmp_path / "cup"),
+        environment={"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"},
+        encoding="latin-1",
+    )
+
+    assert (done.code, done.err) == (0, "")
+    assert "Zoé ??" in done.out
+    assert "[red]:skull:" in done.out

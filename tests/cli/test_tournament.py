@@ -1,0 +1,371 @@
+"""Try out fairplay tournament: what it refuses, what it leaves, and that the same command goes on after anything."""
+
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.games import GAMES
+from fairplay.tournament.places import FILE
+from tests.cli.command import (
+    INTERRUPTIONS,
+    SCRIPT,
+    fairplay,
+    in_background,
+    in_foreground,
+    in_process,
+    refusal,
+    started,
+)
+from tests.cli.cup_files import (
+    ENOUGH,
+    HERE,
+    SLOW,
+    counted,
+    cup_file,
+    nappers,
+    napping,
+    results,
+    wait_for_matches,
+)
+
+REFUSED = {  # what the file says, and what is said of it
+    "no TOML": ({"game": '"fish'}, "this is no TOML: Illegal character '\\n' (at line 1, column 13)"),
+    "an unknown key": ({"parametrs": "{}"}, "unknown key 'parametrs': did you mean 'parameters'?"),
+    "an unknown key of the format": (
+        {"format": '{ kind = "round-robin", gamse = 3 }'},
+        "format: unknown key 'gamse': did you mean 'games'?",
+    ),
+    "an unknown format": (
+        {"format": '{ kind = "roundrobin" }'},
+        "format.kind: there is no format 'roundrobin': did you mean 'round-robin'?",
+    ),
+    "an unknown game": ({"game": '"fihs"'}, "game: there is no game 'fihs': did you mean 'fish'?"),
+    "an unknown player": (
+        {"players": '[{ player = "random" }, { player = "gredy" }]'},
+        "player 2: fish has no player 'gredy': did you mean 'greedy'?",
+    ),
+    "a missing file": (
+        {"players": '[{ player = "random" }, { player = "./bob.py" }]'},
+        "player 2: there is no Python file {folder}/bob.py",
+    ),
+    "a folder without anybody": ({"folders": '["./bots/*.py"]'}, "folders: nothing matches './bots/*.py' in {folder}"),
+    "one player twice": (
+        {"players": '[{ name = "ann", player = "random" }, { name = "ann", player = "greedy" }]'},
+        "player 2: the name 'ann' is given twice",
+    ),
+    "too few players": (
+        {"players": '[{ player = "random" }]'},
+        "there are fewer players (1) than seats at a table (2)",
+    ),
+    "no players": ({"players": "[]"}, "there are no players: name some in players or folders"),
+    "a limit that is none": ({"limits": "{ move = -1 }"}, "limits.move: expected float > 0.0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_bad_file_gets_one_line_that_says_where_it_is_wrong(case: str, tmp_path: Path) -> None:
+    changes, why = REFUSED[case]
+    path = cup_file(tmp_path, **changes)
+
+    assert refusal(fairplay("tournament", str(path))) == f"{path}: {why.format(folder=tmp_path)}"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+MISUSED = {
+    "no file": ((), "name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml"),
+    "a missing file": (("{folder}/no.toml",), "{folder}/no.toml: cannot be read: No such file or directory"),
+    "a folder": (("{folder}",), "{folder}: this is no file"),
+    "a file to begin with, and one": (("{cup}", "--init", "fish"), "--init takes no file: it prints one"),
+    "a file to begin with for no game": (("--init", "chess"), "there is no game 'chess'; there is fish, tsuro, q"),
+    "no jobs": (("{cup}", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024."),
+    "an unknown executor": (
+        ("{cup}", "--executor", "poll"),
+        "--executor poll: there is here, pool, dask and dask:ADDRESS",
+    ),
+    "a folder without a name": (("{cup}", "--out", ""), "Invalid value for '--out': this names no folder"),
+    "a file for a folder": (("{cup}", "--out", "{cup}"), "Invalid value for '--out': Directory '{cup}' is a file."),
+    "a folder in a file": (("{cup}", "--out", "{cup}/x/y"), "{cup} is no folder"),
+}
+
+
+@pytest.mark.parametrize("case", MISUSED)
+def test_a_bad_command_gets_one_line(case: str, tmp_path: Path) -> None:
+    arguments, why = MISUSED[case]
+    path = cup_file(tmp_path)
+    known = {"folder": tmp_path, "cup": path}
+
+    done = fairplay("tournament", *(argument.format(**known) for argument in arguments))
+
+    assert refusal(done) == why.format(**known)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = in_process("def take_turn(view):\n    return 3", tmp_path, monkeypatch)
+    players = f'[{{ player = "random" }}, {{ name = "bad", player = "{bot}" }}]'
+    path = cup_file(tmp_path, gate='"refuse"', players=players)
+
+    done = fairplay("tournament", str(path), *HERE)
+
+    tried, refused = done.err.splitlines()
+    assert (done.code, done.out) == (2, "")
+    assert tried.startswith("fairplay: bad is NOT READY: game 1 (rows=4, columns=4), seat 0 of 2")
+    assert refused.startswith("fairplay: not ready to play: bad (game 1 (rows=4, columns=4), seat 0 of 2")
+    assert refused.endswith("; fairplay check-bot tells all about it")
+    assert not (tmp_path / "cup").exists()
+
+    warned = fairplay("tournament", str(cup_file(tmp_path, gate='"warn"', players=players)), *HERE)
+
+    assert warned.code == 0
+    assert "fairplay: bad is NOT READY: " in warned.err
+    assert [line for line in warned.err.splitlines() if "ejected from" in line] == [
+        f"fairplay: bad was ejected from m0000{match}: malformed, the answer is not an action of this game"
+        for match in (1, 2, 3)
+    ]
+    assert warned.err.splitlines()[-1] == "fairplay: more ejections of bad are only counted"
+
+
+def test_a_folder_of_another_tournament_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
+    first = cup_file(tmp_path)
+    assert fairplay("tournament", str(first), *HERE).code == 0
+    before = (tmp_path / "cup" / FILE).read_bytes()
+
+    other = cup_file(tmp_path, format='{ kind = "round-robin", games = 7 }', seed='"another"')
+
+    assert refusal(fairplay("tournament", str(other), *HERE)) == (
+        f"{tmp_path}/cup belongs to another tournament (the seed is another one; format.games was 6 and is 7); "
+        "name another with --out"
+    )
+    assert (tmp_path / "cup" / FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize("what", ["a folder", "damaged", "torn"])
+def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_path: Path) -> None:
+    path, steps = cup_file(tmp_path), tmp_path / "cup" / FILE
+    assert fairplay("tournament", str(path), *HERE).code == 0
+    lines = steps.read_bytes().splitlines(keepends=True)
+    if what == "a folder":
+        steps.unlink()
+        steps.mkdir()
+        why = f"{steps} cannot be read: Is a directory"
+    else:
+        steps.write_bytes(b"".join([*lines[:3], *lines[4:]] if what == "damaged" else [*lines[:4], lines[4][:-5]]))
+        why = f"{steps}: line 4 was changed since it was written"
+    before = steps.read_bytes() if steps.is_file() else b""
+
+    done = fairplay("tournament", str(path), *HERE)
+
+    if what == "torn":  # by a crash: this is gone on with
+        assert (done.code, done.err) == (0, "fairplay: going on: 2 of 6 matches of round 1 were played before\n")
+    else:
+        assert refusal(done) == why
+        assert (steps.read_bytes() if steps.is_file() else b"") == before
+
+
+def test_what_it_leaves(tmp_path: Path) -> None:
+    done = fairplay("tournament", str(cup_file(tmp_path)), *HERE)
+
+    folder = tmp_path / "cup"
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0].split() == ["#", "name", "rating", "95", "%", "ranks", "games", "points", "score"]
+    assert done.out.endswith(f"\nresults: {folder}/results.json, results.csv, report.html; matches: {folder}/matches\n")
+    assert {path.name for path in folder.iterdir()} == {
+        *("tournament.jsonl", "key", "matches", "results.json", "results.csv", "report.html"),
+    }
+    assert len(list((folder / "matches").glob("*.jsonl"))) == 6
+    found = results(folder)
+    assert next(iter(found)) == "standings"
+    assert [row["place"] for row in found["standings"]] == [1, 2, 2]  # as it happens, two have the same rating
+    assert {row["name"] for row in found["standings"]} == {"random", "greedy", "lookahead:1"}
+    for row in found["standings"]:
+        assert isinstance(row["rating"], float)
+        assert row["games"] == 4
+        assert row["low"] is None or row["low"] < row["rating"]
+        assert row["high"] is None or row["high"] > row["rating"]
+    assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert (folder / "results.csv").read_text().startswith("place,name,address,rating,low,high,")
+
+
+def test_a_tournament_that_is_over_is_shown_again_and_nothing_is_played(tmp_path: Path) -> None:
+    path = cup_file(tmp_path)
+    first = fairplay("tournament", str(path), *HERE)
+    before, steps = results(tmp_path / "cup"), (tmp_path / "cup" / FILE).read_bytes()
+
+    again = fairplay("tournament", str(path), *HERE)
+
+    assert (again.code, again.out) == (0, first.out)
+    assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
+    assert results(tmp_path / "cup") == before
+    assert (tmp_path / "cup" / FILE).read_bytes() == steps
+
+
+def test_one_and_two_workers_give_the_same(tmp_path: Path) -> None:
+    path = str(cup_file(tmp_path))
+    found = []
+    for how in (HERE, ("--jobs", "1"), ("--jobs", "2")):
+        out = tmp_path / "-".join(how)
+        done = fairplay("tournament", path, *how, "--out", str(out), "--quiet")
+        assert (done.code, done.err) == (0, "")
+        found.append(results(out))
+
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_file_to_begin_with_runs_as_it_stands(game: str, tmp_path: Path) -> None:
+    path = tmp_path / "cup.toml"
+    begin = fairplay("tournament", "--init", game)
+    path.write_text(begin.out)
+
+    done = fairplay("tournament", str(path), *HERE)
+
+    assert (begin.code, begin.err, done.code) == (0, "", 0)
+    assert all(" ejected " in line or " ejections of " in line for line in done.err.splitlines())  # some house players
+    assert sum(row["games"] for row in results(tmp_path / "cup")["standings"]) >= 120
+
+
+# What happens meanwhile.
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The results of a slow tournament that nobody has interrupted."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        nappers(folder, patch)
+        assert fairplay("tournament", str(cup_file(folder, **SLOW)), *HERE).code == 0
+    return results(folder / "cup")
+
+
+@pytest.mark.parametrize("how", [*INTERRUPTIONS, "SIGKILL"])
+def test_the_same_command_goes_on_after_an_interruption(
+    how: str, whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nappers(tmp_path, monkeypatch)
+    path, folder = cup_file(tmp_path, **SLOW), tmp_path / "cup"
+    start, sent = INTERRUPTIONS.get(how, (in_foreground, signal.SIGKILL))
+    process = napping("tournament", path, "--jobs", "2", start=start)
+    wait_for_matches(folder, 3, process)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=ENOUGH)
+    so_far = counted(folder)
+
+    assert out == ""
+    assert 3 <= so_far < 24
+    if sent != signal.SIGKILL:
+        said = f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {folder}\n"
+        assert (process.returncode, err.lstrip("\n")) == (130, said)
+    assert fairplay("standings", str(folder)).out.startswith(
+        f"fish, round-robin: {so_far} matches, not over yet\n\n#  name"
+    )
+
+    done = fairplay("tournament", str(path), *HERE)
+
+    assert (done.code, done.err) == (
+        0,
+        f"fairplay: going on: {so_far} of 24 matches of round 1 were played before\n",
+    )
+    assert results(folder) == whole
+
+
+def test_ctrl_c_of_somebody_else_does_not_end_it_in_the_background_and_nobody_else_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nappers(tmp_path, monkeypatch)
+    path, folder = cup_file(tmp_path, **SLOW), tmp_path / "cup"
+    process = napping("tournament", path, "--jobs", "1", start=in_background)
+    wait_for_matches(folder, 1, process)
+    process.send_signal(signal.SIGINT)
+    wait_for_matches(folder, counted(folder) + 2, process)
+
+    assert refusal(fairplay("tournament", str(path), *HERE)) == f"another process runs the tournament in {folder}"
+    running = fairplay("standings", str(folder))
+    assert (running.code, running.err) == (0, "")
+    assert "matches, not over yet\n" in running.out
+
+    process.terminate()
+    _, err = process.communicate(timeout=ENOUGH)
+    assert process.returncode == 130
+    assert "fairplay: interrupted; to go on: the same command again" in err
+
+
+def test_players_come_and_go_between_the_rounds_of_a_swiss_tournament(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nappers(tmp_path, monkeypatch)
+    names = {"ann": "random", "bob": "greedy", "cyd": "py:napper:take_turn", "dan": "random"}
+
+    def file(names: dict[str, str], rounds: int) -> Path:
+        players = ", ".join(f'{{ name = "{name}", player = "{player}" }}' for name, player in names.items())
+        return cup_file(tmp_path, format=f'{{ kind = "swiss", rounds = {rounds} }}', players=f"[{players}]")
+
+    path, folder = file(names, 12), tmp_path / "cup"
+    process = napping("tournament", path, "--jobs", "1")
+    wait_for_matches(folder, 5, process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=ENOUGH)
+    names["eve"] = "greedy"
+    del names["dan"]
+
+    refused = refusal(fairplay("tournament", str(file(names, 13)), *HERE))
+    done = fairplay("tournament", str(file(names, 12)), *HERE)
+
+    assert refused == (
+        f"{folder} belongs to another tournament (format.rounds was 12 and is 13); name another with --out"
+    )
+    assert done.code == 0
+    games = {row["name"]: row["games"] for row in results(folder)["standings"]}
+    assert games["ann"] == games["bob"] == games["cyd"] == 12
+    assert 2 <= games["dan"] == 12 - games["eve"] <= 10
+
+
+def test_where_there_is_no_room_for_journals_no_match_is_called_void(tmp_path: Path) -> None:
+    path, folder = cup_file(tmp_path, parameters="{ rows = 8, columns = 8 }"), tmp_path / "cup"
+
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+
+    process = started([SCRIPT, "tournament", path, "--jobs", "1"], start=no_room)
+    out, err = process.communicate(timeout=ENOUGH)
+
+    assert (process.returncode, out) == (3, "")
+    assert err == (
+        f"fairplay: no more matches can be recorded in {folder}/matches: File too large; "
+        f"to go on: the same command again; so far: fairplay standings {folder}\n"
+    )
+    assert counted(folder) == 0
+
+    assert fairplay("tournament", str(path), *HERE).code == 0
+    assert not any("void" in match for match in results(folder)["matches"])
+
+
+# What is missing.
+
+
+@pytest.mark.parametrize("library", ["numpy", "scipy", "matplotlib"])
+@pytest.mark.parametrize("verb", ["tournament", "standings"])
+def test_an_extra_that_is_missing_is_named(
+    library: str, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    path = cup_file(tmp_path)
+
+    done = fairplay(verb, str(path if verb == "tournament" else tmp_path))
+
+    assert refusal(done) == f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_dask_is_only_needed_by_who_asks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "fairplay.tournament.cluster", raising=False)
+    path = str(cup_file(tmp_path))
+
+    assert refusal(fairplay("tournament", path, "--executor", "dask")) == (
+        "Dask is missing, which --executor dask needs: pip install 'fairplay[cluster]'"
+    )
+    assert fairplay("tournament", path, *HERE).code == 0
