@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import SMALL, fairplay, in_process, refusal
+from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 from tests.cli.cup_files import results
 
 ONE = ("--jobs", "1")
@@ -77,6 +77,21 @@ def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monk
     assert done.out.splitlines()[2].split()[1] == "b�[2Jad"
     assert done.out.splitlines()[2].endswith(" 4")
     assert fairplay("play", "fish", "greedy", f"bad={bad}", *SMALL, "--games", "4", *ONE, "--quiet").err == ""
+
+
+def test_what_players_print_in_a_worker_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "from fairplay.games.fish import Fish\n"
+    source += "def take_turn(view):\n    print('look', flush=True)\n    return next(Fish().actions(view))"
+    chatty = in_process(source, tmp_path, monkeypatch)
+
+    done = script(
+        *("play", "fish", "greedy", f"ann={chatty}", *SMALL, "--games", "2", *ONE),
+        environment={"PYTHONPATH": str(tmp_path)},
+    )
+
+    assert done.code == 0
+    assert "look" not in done.out
+    assert set(done.err.splitlines()) == {"look"}
 
 
 TABLE = ("play", "fish", "greedy", "random")

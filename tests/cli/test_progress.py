@@ -110,21 +110,22 @@ def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    ("term", "terminal", "quiet", "kind"),
+    ("term", "terminal", "bar", "quiet", "kind"),
     [
-        ("xterm", True, False, Bar),
-        ("dumb", True, False, Progress),
-        ("xterm", False, False, Progress),
-        ("xterm", True, True, Silent),
+        ("xterm", True, True, False, Bar),
+        ("dumb", True, True, False, Progress),
+        ("xterm", False, True, False, Progress),
+        ("xterm", True, False, False, Progress),
+        ("xterm", True, True, True, Silent),
     ],
 )
 def test_a_bar_is_shown_where_it_can_move(
-    term: str, terminal: bool, quiet: bool, kind: type[Progress], monkeypatch: pytest.MonkeyPatch
+    term: str, terminal: bool, bar: bool, quiet: bool, kind: type[Progress], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
 
-    assert type(progress.progress(list, 1, quiet=quiet)) is kind
+    assert type(progress.progress(list, 1, quiet=quiet, bar=bar)) is kind
 
 
 def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # what takes long to load is loaded when it is used
 MOST_LIVE = 20  # lines of standings below a bar
 
 
-
 def refuse_nameless(_: click.Context, option: click.Parameter, folder: str | None) -> str | None:
     """Take no folder without a name, as when a shell's variable is not set: it would be the one where we are."""
     if folder == "":
@@ -77,8 +76,9 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
 
     with ExitStack() as leaving:
         folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
-        runner = runner_for(executor, one_at_a_time(cup, executor) or jobs or len(os.sched_getaffinity(0)))
-        showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet)
+        one = one_at_a_time(cup, executor)
+        runner = runner_for(executor, one or jobs or len(os.sched_getaffinity(0)))
+        showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet, bar=not one)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
                 final = conduct(cup, folder, runner, [showing], drawn=drawn)

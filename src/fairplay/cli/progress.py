@@ -148,7 +148,7 @@ class Bar(Progress):
 
         def picture() -> Any:
             lines = "\n".join([self.line, *(["", *self._standings] if self._standings else [])])
-            bar = Padding(ProgressBar(total=1, completed=self.share, width=WIDTH), expand=False)  # on a line of its own
+            bar = Padding(ProgressBar(total=1, completed=self.share, width=WIDTH))  # on a line of its own
             return Group(bar, Text(lines, no_wrap=True, overflow="ellipsis"))
 
         self._console = Console(stderr=True)
@@ -179,11 +179,11 @@ class Silent(Progress):
         """Nobody wants to hear it."""
 
 
-def progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool) -> Progress:
-    """What fits where we run."""
+def progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool, bar: bool) -> Progress:
+    """What fits where we run; no bar where workers have something to say, such as where to join."""
     if quiet:
         return Silent(rows, rounds)
-    moves = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    moves = bar and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
     return Bar(rows, rounds) if moves else Progress(rows, rounds)
 
 

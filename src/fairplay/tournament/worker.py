@@ -187,6 +187,7 @@ def enter(number: int, workers: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.unraisablehook = hush
+    os.dup2(2, 1)  # what players print in this process is no result
     pin(number, workers)
     DESK = Desk()
     threading.Thread(target=end_with_parent, daemon=True).start()
