@@ -11,11 +11,12 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli import progress
-from fairplay.cli.progress import MOST_TOLD, Bar, Progress, Silent
+from fairplay.cli.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.events import (
+    AttemptFailed,
     BotTried,
     MatchEnded,
     PlayerEjected,
@@ -86,13 +87,26 @@ def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[st
 
     said = capsys.readouterr().err.splitlines()
     assert (
-        said[:MOST_TOLD] == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MOST_TOLD
+        said[:MOST_EJECTIONS]
+        == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MOST_EJECTIONS
     )
-    assert said[MOST_TOLD:] == [
+    assert said[MOST_EJECTIONS:] == [
         "fairplay: more ejections of b�[2Jad are only counted",
         f"fairplay: {'x' * 39}… was ejected from m00001: timed out, no answer within 1 s",
     ]
     assert line == "0 of 40 matches, 10 ejections"
+
+
+def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher = watching()
+
+    line = seen(watcher, RoundBegan(1, PLAYERS, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
+
+    assert capsys.readouterr().err.splitlines() == [
+        *["fairplay: attempt 1 at m1 does not count: played again"] * MOST_ATTEMPTS,
+        "fairplay: more attempts that do not count are only counted",
+    ]
+    assert line == "0 of 40 matches, 30 void attempts"
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +164,7 @@ def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert code == 130
     assert re.match(r"(\x1b\[\?25l)?starting", shown)
-    assert re.search(r"\x1b\[2K━+╸? *\r\n\d+ of 24 matches, \d+\.\d per second, \d+ s left\r\n", shown)
+    assert re.search(r"\x1b\[2K[━╸ ]{40}\r\n\d+ of 24 matches, \d+\.\d per second, \d+ s left\r\n", shown)
     assert set(re.findall(r"\x1b\[[?0-9;]*([A-Za-z])", shown)) <= set("AKhl")  # the cursor moves, without colours
     assert shown.rstrip().endswith(
         f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {tmp_path / 'cup'}"

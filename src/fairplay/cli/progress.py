@@ -22,7 +22,8 @@ from fairplay.tournament.events import (
     TrialsBegan,
 )
 
-MOST_TOLD = 3  # ejections of one player, in a line each; then they are only counted
+MOST_EJECTIONS = 3  # of one player, in a line each; then they are only counted
+MOST_ATTEMPTS = 10  # that do not count, likewise
 EVERY = 10.0  # seconds between two lines where there is no terminal
 REFRESH = 2.0  # seconds between two looks at the standings
 SHARE = 20  # and so many times as long as a look takes: what is played is worth more than what is shown
@@ -42,6 +43,7 @@ class Progress:
         self._earlier = 0  # matches of the rounds before
         self._fresh = 0  # matches that were played since we began
         self._ejected: Counter[str] = Counter()  # by name
+        self._void = 0  # attempts
         self._since = self._told = time.monotonic()
 
     def observe(self, event: TournamentEvent) -> None:
@@ -60,13 +62,17 @@ class Progress:
                     self.say(f"going on: {counted} of {matches} matches of round {number} were played before")
             case PlayerEjected(match, name, ejected):
                 self._ejected[name] += 1
-                if self._ejected[name] <= MOST_TOLD:
-                    fault = ejected.fault.value.replace("_", " ")
-                    self.say(f"{short(name)} was ejected from {match}: {fault}, {ejected.why}")
-                if self._ejected[name] == MOST_TOLD:
-                    self.say(f"more ejections of {short(name)} are only counted")
+                fault = ejected.fault.value.replace("_", " ")
+                self._say_some(
+                    self._ejected[name],
+                    MOST_EJECTIONS,
+                    f"{short(name)} was ejected from {match}: {fault}, {ejected.why}",
+                    f"ejections of {short(name)}",
+                )
             case AttemptFailed(match, attempt, why):
-                self.say(f"attempt {attempt} at {match} does not count: {why}")
+                self._void += 1
+                text = f"attempt {attempt} at {match} does not count: {why}"
+                self._say_some(self._void, MOST_ATTEMPTS, text, "attempts that do not count")
             case MatchEnded():
                 self._done += 1
                 self._fresh += 1
@@ -96,13 +102,13 @@ class Progress:
             return f"trying out the bots, {self._tried} of {self._bots}" if self._bots else "starting"
         number, rate = self._round.number, self._fresh / max(1e-9, time.monotonic() - self._since)
         of = f" of {self._rounds}" if self._rounds else ""
-        so_far = self._ejected.total()
         parts = [
             f"round {number}{of}" if self._rounds != 1 else "",
             f"{self._done} of {self._round.matches} matches",
             f"{rate:.1f} per second" if self._fresh else "",
             f"{clock(self._left / rate)} left{'' if self._rounds else ' of this round'}" if self._fresh else "",
-            f"{so_far} ejection{'s' * (so_far > 1)}" if so_far else "",
+            several(self._ejected.total(), "ejection"),
+            several(self._void, "void attempt"),
         ]
         return ", ".join(part for part in parts if part)
 
@@ -113,6 +119,13 @@ class Progress:
             return 0
         more = max(0, self._rounds - self._round.number) if self._rounds else 0
         return self._round.matches - self._done + more * self._round.matches
+
+    def _say_some(self, number: int, most: int, text: str, what: str) -> None:
+        """Say something of which there may be too many, until there are."""
+        if number <= most:
+            self.say(text)
+        if number == most:
+            self.say(f"more {what} are only counted")
 
     def say(self, text: str) -> None:
         """Say something that stays."""
@@ -148,7 +161,7 @@ class Bar(Progress):
 
         def picture() -> Any:
             lines = "\n".join([self.line, *(["", *self._standings] if self._standings else [])])
-            bar = Padding(ProgressBar(total=1, completed=self.share, width=WIDTH))  # on a line of its own
+            bar = Padding(ProgressBar(total=1, completed=self.share, width=WIDTH), expand=False)  # on a line of its own
             return Group(bar, Text(lines, no_wrap=True, overflow="ellipsis"))
 
         self._console = Console(stderr=True)
@@ -197,6 +210,15 @@ def clock(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def several(number: int, what: str) -> str:
+    """So many things; nothing, if there are none.
+
+    >>> several(1, "ejection"), several(2, "ejection")
+    ('1 ejection', '2 ejections')
+    """
+    return f"{number} {what}{'s' * (number > 1)}" if number else ""
 
 
 def short(name: str) -> str:
