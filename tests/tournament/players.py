@@ -91,3 +91,15 @@ class Watcher:
     def observe(self, event: Any, match: Any) -> None:
         with Path(os.environ[FLAG]).open("a") as file:
             file.write(f"{type(event).__name__} {os.getpid()}\n")
+
+
+class Stubborn(Steady):
+    """Is not to be interrupted."""
+
+    def take_turn(self, view: Any) -> Any:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                time.sleep(1)
+            except KeyboardInterrupt:
+                continue

@@ -1,17 +1,23 @@
 """Let faults have the consequences that the host has chosen, and every match exactly one outcome."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
+from fairplay.journal.append_file import Disk
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
+from fairplay.tournament.ratings import rate
 from fairplay.tournament.round import MOST_FAILURES
 from fairplay.tournament.runners import here, pool
 from fairplay.tournament.settings import Duplicate, RoundRobin
 from fairplay.tournament.spec import Consequence
+from fairplay.tournament.standings import standings
 from tests.some import some
 from tests.tournament.small_cups import BAD, SEED, Noting, cup_of, facts_in, played
 
@@ -153,3 +159,36 @@ def test_who_watches_is_told_everything_and_disturbs_nothing(tmp_path: Path, cap
     assert {event.name for event in noting.heard(PlayerEjected)} == {"bad"}
     assert len(noting.heard(PlayerEjected)) == 4
     assert caplog.text.count("an observer of the tournament failed") == 1
+
+
+def test_faults_in_attempts_that_do_not_count_are_not_forgotten(tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Picky", "greedy", format=RoundRobin(games=10), default=REPLAY)
+
+    counted, _ = played(cup, tmp_path)
+
+    attempts = sum(int(one.played.partition("-")[2] or 1) - 1 for one in counted)
+    assert attempts > 0
+    assert [fault for one in counted for fault in one.faults_before] == [("bad", Fault.CRASHED)] * attempts
+    rows = standings(cup.players, counted, (), rate(counted))
+    faults = {row.name: row.faults for row in rows}
+    assert faults["bad"]["crashed"] == attempts + sum(bool(one.faults) for one in counted)
+    assert faults["greedy"] == {}
+
+
+def test_if_one_match_after_the_other_fails_the_tournament_stops_and_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup, create = cup_of("random", "greedy", format=RoundRobin(games=30)), Disk.create
+
+    def failing(disk: Disk, path: str) -> int:
+        if "/matches/" in path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return create(disk, path)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Disk, "create", failing)
+        with pytest.raises(HostFault, match="20 attempts in a row"):
+            played(cup, tmp_path)
+
+    assert notebooks.read(tmp_path).counted == {}
+    assert len(played(cup, tmp_path)[0]) == 30

@@ -1,5 +1,6 @@
 """Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.append_file import Disk
@@ -225,3 +227,93 @@ def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monke
 
     assert len(sizes) == 1200
     assert sizes[-1] - sizes[400] < 800 * 4000  # bytes for each match: what counts of it, and nothing else
+
+
+def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    before, players = holdings(), [f"{BAD}Stubborn", f"{BAD}Slow"]
+    specs = [spec_of("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
+
+    with pytest.raises(KeyboardInterrupt), pool(2) as workers:
+        for _ in workers.play(Listed(specs)):
+            if len(list(tmp_path.glob("*.jsonl"))) == 2:
+                raise KeyboardInterrupt
+
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+    assert at_last(lambda: gained(before).children == 0)
+
+
+def test_one_who_is_interrupted_again_while_workers_end_leaves_none_of_them(tmp_path: Path) -> None:
+    text = f"""
+import signal, threading
+from pathlib import Path
+from fairplay.tournament.runners import pool
+from fairplay.tournament.settings import RoundRobin
+from tests.tournament.small_cups import cup_of, played
+if __name__ == "__main__":
+    for seconds in (2.0, 3.0, 4.0):
+        threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
+    cup = cup_of("a={BAD}Stubborn", "b={BAD}Stubborn", format=RoundRobin(games=4))
+    played(cup, Path({str(tmp_path)!r}), lambda: pool(3))
+"""
+    (tmp_path / "manager.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "manager.py"],
+        env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert b"KeyboardInterrupt" in done.stderr
+
+
+def die_once(flag: Path) -> int:
+    """Kill the process that this is done in, unless that has happened before."""
+    try:
+        flag.touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        return os.getpid()
+    return 0
+
+
+def test_what_else_is_done_in_workers_is_done_again_if_one_dies(tmp_path: Path) -> None:
+    flags = [tmp_path / f"flag{number}" for number in range(3)]
+
+    with pool(2) as workers:
+        done = dict(one for one in workers.do_all(die_once, flags) if one is not None)
+
+    assert set(done) == set(flags)
+    assert os.getpid() not in done.values()
+
+
+def test_workers_that_die_again_and_again_are_a_fault_of_the_host() -> None:
+    with pool(1) as workers, pytest.raises(HostFault, match="again and again"):
+        list(workers.do_all(os._exit, [1]))
+
+
+def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) -> None:
+    spec = spec_of("fish", id="m1", journal=str(tmp_path))
+    (tmp_path / worker.TOKEN).write_text("another")
+
+    with pytest.raises(HostFault, match="another manager"):
+        worker.play(spec, None, "mine")
+
+    assert not (tmp_path / "m1.jsonl").exists()
+
+
+def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.2)
+    path = tmp_path / "m1.jsonl"
+    path.touch()
+
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(HostFault, match="still playing"):
+            worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "")
+
+    assert worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None

@@ -17,6 +17,7 @@ from fairplay.cli.match_options import entrant_from
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.game import Game
+from fairplay.hosting.sitting import caution
 from fairplay.hosting.spec import Entrant, seed_options
 from fairplay.referee.host import distinct
 from fairplay.render.words import quoted
@@ -68,8 +69,17 @@ def cup_for(game: Game[Any, Any, Any], players: Sequence[str], games: int, seed:
     )
 
 
-def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn: bool, executor: str = "pool") -> None:
-    """Run a tournament, show it, and leave all of it in a folder, if there is one."""
+def run_cup(
+    cup: "Cup",
+    out: str | None,
+    *,
+    jobs: int | None,
+    quiet: bool,
+    drawn: bool,
+    executor: str = "pool",
+    file: str | None = None,
+) -> None:
+    """Run a tournament, show it, and leave all of it in a folder, if there is one; no program sees its file."""
     refuse_without_extras()
     from fairplay.cli.progress import progress
     from fairplay.tournament.conduct import conduct
@@ -79,9 +89,11 @@ def run_cup(cup: "Cup", out: str | None, *, jobs: int | None, quiet: bool, drawn
         one = one_at_a_time(cup, executor)
         runner = runner_for(executor, one or jobs or len(os.sched_getaffinity(0)))
         showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet, bar=not one)
+        if warning := caution(cup.rules(), [player.address for player in cup.players], guessable=cup.guessable):
+            click.echo(f"fairplay: {warning}", err=True)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
-                final = conduct(cup, folder, runner, [showing], drawn=drawn)
+                final = conduct(cup, folder, runner, [showing], drawn=drawn, hidden=[] if file is None else [file])
             if not showing.begun:
                 showing.say("it was over before, and nothing is left to be played")
             rows, ratings = rated(final)

@@ -49,4 +49,4 @@ def tournament(
         out = str(path.with_suffix(""))
         if out == file:
             raise BadRequest(f"{file} would be its own folder; name another with --out")
-    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=cup.seed == drawn)
+    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=cup.seed == drawn, file=str(path.absolute()))

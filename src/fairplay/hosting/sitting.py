@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
-from fairplay.core.game import Moment, Seat
+from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
@@ -50,16 +50,21 @@ class Sitting(NamedTuple):
     @property
     def caution(self) -> str:
         """What whoever runs it should know before, in one line; empty: nothing."""
-        game = self.match.game
-        strangers = [seat for seat in self.match.seated if not of_the_house(self.addresses[seat], game.name)]
-        if not (self.guessable and game.hidden and strangers):
-            return ""
-        return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
+        seated = [self.addresses[seat] for seat in self.match.seated]
+        return caution(self.match.game, seated, guessable=self.guessable)
 
     def table(self) -> Table:
         """The table for it, with its doors open."""
         places = locations(self.match, self.addresses)
         return Table(places, limits=self.terms.limits or DEFAULT, sandbox=self.terms.sandbox or OPEN)
+
+
+def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
+    """What to say to whoever chose a seed that players of strangers may guess, where there is something to hide."""
+    strangers = [address for address in addresses if not of_the_house(address, game.name)]
+    if not (guessable and game.hidden and strangers):
+        return ""
+    return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
 
 
 def sitting_for(spec: MatchSpec) -> Sitting:

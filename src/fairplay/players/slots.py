@@ -56,8 +56,16 @@ class Slots:
 
 @cache
 def slots() -> Slots:
-    """Those of this process: one for each core that it may use when it first asks a program."""
-    return Slots(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    """Those of this process: one for each core that it may use when it first asks a program, if it may have so many."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Slots(min(cores, most))
 
 
+def at_most(count: int) -> None:
+    """Have no more slots than these in this process, from the beginning."""
+    global most
+    most = count
+
+
+most = 1 << 16
 os.register_at_fork(after_in_child=slots.cache_clear)  # what is taken there is the parent's

@@ -36,7 +36,10 @@ def dask(address: str, workers: int) -> Runner:
     if address:
         try:
             client = Client(address, timeout=PATIENCE)
-        except (OSError, TimeoutError, ValueError) as error:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise BadRequest(f"the Dask scheduler at {address} has no workers") from None
+        except (OSError, ValueError) as error:
             raise BadRequest(f"there is no Dask scheduler at {address}: {error}") from None
     else:
         cluster = LocalCluster(

@@ -40,20 +40,22 @@ def conduct(
     observers: Sequence[TournamentObserver] = (),
     *,
     drawn: bool = False,
+    hidden: Sequence[str] = (),
 ) -> Final:
     """Run a tournament to its end; what was played of it before in this folder is not played again.
 
-    `drawn`: the seed of the cup was drawn just now, and gives way to the one on record.
+    `drawn`: the seed of the cup was drawn just now, and gives way to the one on record. `hidden`: what programs may not
+    see, besides the folder.
     """
     check(cup)
-    check_programs(cup, folder)
+    check_programs(cup, folder, hidden)
     audience = Audience(observers)
     if not notebooks.exists(folder):
         check_folder(folder)
         with runner() as workers:
             verdicts = trials(cup, {}, workers, audience)
             with notebooks.begun(folder, cup, drawn=drawn) as notebook:
-                return run(cup, folder, notebook, verdicts, workers, audience)
+                return run(cup, folder, notebook, verdicts, workers, audience, hidden)
     with notebooks.gone_on_with(folder) as notebook:
         before = notebook.opening
         if drawn and before.drawn:
@@ -66,18 +68,18 @@ def conduct(
             return final(notebook)
         with runner() as workers:
             verdicts = trials(cup, notebook.verdicts, workers, audience)
-            return run(cup, folder, notebook, verdicts, workers, audience)
+            return run(cup, folder, notebook, verdicts, workers, audience, hidden)
 
 
-def check_programs(cup: Cup, folder: Path) -> None:
+def check_programs(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
     """Raise BadRequest if a program cannot be started as the tournament asks for; it may not see the folder."""
-    new = not folder.exists()
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        terms_for([player.address for player in cup.players], cup.limits, cup.sandbox, [str(folder)])
+        terms_for([player.address for player in cup.players], cup.limits, cup.sandbox, [str(folder), *hidden])
     finally:
-        if new:
-            with suppress(OSError):
-                folder.rmdir()  # it was made so that it could be hidden
+        with suppress(OSError):
+            for path in made:  # so that they could be hidden
+                path.rmdir()
 
 
 def check_folder(folder: Path) -> None:
@@ -90,12 +92,18 @@ def check_folder(folder: Path) -> None:
 
 
 def run(
-    cup: Cup, folder: Path, notebook: Notebook, verdicts: dict[str, str], runner: Runner, audience: Audience
+    cup: Cup,
+    folder: Path,
+    notebook: Notebook,
+    verdicts: dict[str, str],
+    runner: Runner,
+    audience: Audience,
+    hidden: Sequence[str],
 ) -> Final:
     """Run it from where it stands."""
     if verdicts:
         notebook.write(BotsTried(verdicts=verdicts))
-    Manager(cup, folder, notebook, runner, audience).run()
+    Manager(cup, folder, notebook, runner, audience, hidden).run()
     return final(notebook)
 
 

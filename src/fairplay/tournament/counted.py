@@ -24,6 +24,7 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     places: tuple[int, ...] = ()  # by seat, from 1, ties share one; empty: it does not count
     scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
     faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
+    faults_before: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
     expelled: Names = ()  # out of the tournament for what they did here
     void: str = ""  # why it does not count: cancelled, or a fault of the host
     played: str = ""  # the id of the attempt that counts; empty: the match's own

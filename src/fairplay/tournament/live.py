@@ -58,6 +58,10 @@ class Live:
         for ejected in outcome.result.ejected if outcome.result is not None else ():
             self._tell(outcome.id, match, ejected)
 
+    def forget(self, id: str) -> None:
+        """A match will not be played any more."""
+        self._watched.pop(id, None)
+
     def _tell(self, id: str, match: Watched, ejected: Ejected) -> None:
         if ejected.seat not in match.told and ejected.seat < len(match.names):
             match.told.add(ejected.seat)

@@ -1,5 +1,6 @@
 """Run a tournament: create its matches, allocate players, inform whoever watches, and keep what counts."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,12 +24,21 @@ class Manager:
     What is in the notebook are answers that were had before, so that to go on is to begin again.
     """
 
-    def __init__(self, cup: Cup, folder: Path, notebook: Notebook, runner: Runner, audience: Audience) -> None:
+    def __init__(
+        self,
+        cup: Cup,
+        folder: Path,
+        notebook: Notebook,
+        runner: Runner,
+        audience: Audience,
+        hidden: Sequence[str] = (),
+    ) -> None:
         self._cup = cup  # with the players of the file as it is now
         self._folder = folder.absolute()
         self._notebook = notebook
         self._runner = runner
         self._audience = audience
+        self._hidden = (str(self._folder), *hidden)  # what programs may not see
         self._matches = self._deals = 0  # how many there were in earlier rounds
         self._expelled: set[str] = set()  # in earlier rounds
 
@@ -81,7 +91,7 @@ class Manager:
                 id=f"m{number:05}",
                 journal=str(folder / MATCHES),
                 key=str(folder / KEY),
-                hidden=(str(folder),),
+                hidden=self._hidden,
             )
             matches.append(Scheduled(spec, deal))
         self._matches += len(matches)

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Self
 import msgspec
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
 from fairplay.core.version import VERSION
 from fairplay.hosting.spec import Entrant
 from fairplay.journal.append_file import AppendFile, Disk, InUse, Sync, created, reopened
@@ -58,6 +59,7 @@ class Attempted(Line, frozen=True, tag="attempt", kw_only=True):
     played: str  # the id in its journal
     why: str
     host: bool = False  # was it a fault of the host?
+    faults: tuple[tuple[str, Fault], ...] = ()  # or whose it was
 
 
 class MatchCounted(Line, frozen=True, tag="match", kw_only=True):

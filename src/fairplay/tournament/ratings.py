@@ -135,7 +135,7 @@ def known(names: list[str], pairs: Pairs) -> Known:
     never_scored = record.points < TINY
     never_lost = record.points > record.games - TINY
     inside = ~(never_scored | never_lost)
-    reference = inside if inside.any() else ~inside
+    reference = inside if inside.sum() > 1 else np.ones_like(inside)  # relative to itself nobody is anything
     centred = np.eye(pairs.players) - reference / reference.sum()
     about = spread.part(0, pairs.players).of(centred)
     return Known(

@@ -25,6 +25,7 @@ from fairplay.tournament.worker import Played
 
 MOST_ATTEMPTS = 3  # at a match that is played again for a player's fault; the last one counts
 MOST_FAILURES = 5  # of the host at one match; then it is void
+MOST_IN_A_ROW = 20  # failures of the host, at whichever matches; then the tournament stops
 ROOM = 1024 * 1024  # bytes that have to be left for journals
 
 
@@ -44,6 +45,7 @@ class RoundInPlay:
         self._notebook = notebook
         self._audience = audience
         self._live = Live(audience)
+        self._failures = 0  # of the host, since a match has last ended
         self._matches = {match.spec.id: match for match in matches}
         self._shared = Counter(match.deal for match in matches if match.spec.sealed)  # matches to come, by deal
         self._seeds = {match.deal: match.spec.seed for match in matches if match.spec.sealed}
@@ -86,35 +88,43 @@ class RoundInPlay:
         """Decide what comes of an attempt."""
         outcome = played.outcome
         match = self._matches[outcome.id.partition("-")[0]]
-        if played.journal is not None:
+        if played.journal is not None and outcome.result is not None:  # nobody else can go on with half of one
             keep(path_of(replace(match.spec, id=outcome.id)), played.journal)
         if outcome.result is None:
             self._failed(match, outcome)
             return
         self._live.ended(outcome)
+        self._failures = 0
         consequences = {out.seat: self._cup.consequence(out.fault) for out in outcome.result.ejected}
         attempts = 1 + sum(not attempt.host for attempt in self._notebook.attempts.get(match.spec.id, ()))
         if Consequence.REPLAY in consequences.values() and attempts < MOST_ATTEMPTS:
-            names = [outcome.names[seat] for seat, what in consequences.items() if what is Consequence.REPLAY]
-            self._again(match, outcome, f"played again, for the fault of {', '.join(names)}", host=False)
+            names = names_of(match.spec.entrants)
+            faults = tuple((names[out.seat], out.fault) for out in outcome.result.ejected)
+            self._again(match, outcome, f"played again, for the fault of {', '.join(dict(faults))}", faults)
         else:
-            self._count(match, counted(match, outcome, outcome.result, consequences))
+            before = [fault for one in self._notebook.attempts.get(match.spec.id, ()) for fault in one.faults]
+            self._count(match, counted(match, outcome, outcome.result, consequences, before))
 
     def _failed(self, match: Scheduled, outcome: Outcome) -> None:
         """A fault of the host punishes nobody: the match goes on, or is void in the end.
 
-        If no match can be recorded any more, none of them is to blame.
+        If no match can be recorded any more, or one after the other fails, none of them is to blame.
         """
         refuse_full(path_of(match.spec).parent)
+        self._failures += 1
+        if self._failures == MOST_IN_A_ROW:
+            raise HostFault(f"{self._failures} attempts in a row have failed; the last: {outcome.host_fault}")
         failures = 1 + sum(attempt.host for attempt in self._notebook.attempts.get(match.spec.id, ()))
         if failures < MOST_FAILURES:
-            self._again(match, outcome, outcome.host_fault, host=True)
+            self._again(match, outcome, outcome.host_fault)
         else:
+            self._live.forget(outcome.id)
             why = f"a fault of the host, {failures} times: {outcome.host_fault}"
             self._count(match, void(match, why))
 
-    def _again(self, match: Scheduled, outcome: Outcome, why: str, *, host: bool) -> None:
-        self._notebook.write(Attempted(match=match.spec.id, played=outcome.id, why=why, host=host))
+    def _again(self, match: Scheduled, outcome: Outcome, why: str, faults: tuple[tuple[str, Fault], ...] = ()) -> None:
+        host = outcome.result is None
+        self._notebook.write(Attempted(match=match.spec.id, played=outcome.id, why=why, host=host, faults=faults))
         attempts = len(self._notebook.attempts[match.spec.id])
         self._audience.tell(AttemptFailed(match.spec.id, attempts, why))
         self._schedule.again.append(match.spec)
@@ -152,8 +162,14 @@ def attempt_at(spec: MatchSpec, number: int) -> MatchSpec:
     return replace(spec, id=f"{spec.id}-{number}", seed=seed)
 
 
-def counted(match: Scheduled, outcome: Outcome, result: Result, consequences: Mapping[Seat, Consequence]) -> Counted:
-    """How a match counts, given what comes of the faults in it."""
+def counted(
+    match: Scheduled,
+    outcome: Outcome,
+    result: Result,
+    consequences: Mapping[Seat, Consequence],
+    before: Sequence[tuple[str, Fault]] = (),
+) -> Counted:
+    """How a match counts, given what comes of the faults in it, and the faults in attempts that do not count."""
     names, faults = names_of(match.spec.entrants), {out.seat: out.fault for out in result.ejected}
     seats = range(len(names))
     forfeit = [consequences.get(seat) is Consequence.FORFEIT for seat in seats]
@@ -165,6 +181,7 @@ def counted(match: Scheduled, outcome: Outcome, result: Result, consequences: Ma
         places=places_of(result, consequences, len(names)),
         scores=tuple(None if forfeit[seat] else score for seat, score in enumerate(scores)),
         faults=tuple(faults.get(seat) for seat in seats) if faults else (),
+        faults_before=tuple(before),
         expelled=tuple(names[seat] for seat in seats if consequences.get(seat) is Consequence.TOURNAMENT),
         played="" if outcome.id == match.spec.id else outcome.id,
         turns=tuple(turns.count for turns in outcome.turns),

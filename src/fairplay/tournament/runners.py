@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import secrets
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -14,7 +15,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import cycle
 from math import ceil
 from multiprocessing import resource_tracker
@@ -29,7 +30,9 @@ from fairplay.tournament.worker import Job, Played, decode_played, encode, enter
 TICK = 0.2  # seconds after which we look up from waiting
 WORTH = 0.02  # seconds of matches that are worth a job
 MOST_IN_JOB = 64
-PATIENCE = 5.0  # seconds for a worker to end by itself
+PATIENCE = 5.0  # seconds for workers to end by themselves
+MOST_DEATHS = 10  # of workers while bots are tried
+GONE = "those who played the matches are gone"
 
 Given = ParamSpec("Given")
 Got = TypeVar("Got")
@@ -84,23 +87,30 @@ class Hand:
             with suppress(ProcessLookupError):
                 os.kill(process.pid or 0, signal.SIGINT)
 
-    def close(self) -> None:
-        """End the worker: by its own will, or else by force."""
-        process = self._process()
-        if process is not None:
-            with suppress(Exception):
-                self.executor.submit(leave).result(PATIENCE)
+    def leave(self) -> None:
+        """Ask the worker to end, once it has done what it does."""
         for future in self.jobs:
             future.cancel()
+        if self._pid is not None:
+            with suppress(Exception):
+                self.executor.submit(leave)
         self.executor.shutdown(wait=False)
+
+    def end(self, deadline: float) -> None:
+        """Wait until the worker has ended: by its own will, or else by force."""
+        process = self._process()
         if process is not None:
-            process.join(PATIENCE)
-            if process.is_alive():
+            try:
+                process.join(max(0.0, deadline - time.monotonic()))
+            finally:
                 process.kill()
                 process.join()
 
     def _begin(self) -> None:
-        self.executor = self._make()
+        try:
+            self.executor = self._make()
+        except OSError as error:
+            raise HostFault(f"no worker can be started: {error.strerror}") from error
         self._pid = self.executor.submit(os.getpid) if isinstance(self.executor, ProcessPoolExecutor) else None
 
     def _process(self) -> BaseProcess | None:
@@ -150,28 +160,45 @@ class Runner:
 
     def do_all(self, do: Callable[[Thing], Got], things: Iterable[Thing]) -> Iterator[tuple[Thing, Got] | None]:
         """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
-        hands = [hand for hand in self.hands for _ in range(hand.places)]
-        turns = zip(cycle(hands), things, strict=False)
-        futures = {hand.executor.submit(worker.do, do, thing): thing for hand, thing in turns}
+        hands = cycle([hand for hand in self.hands for _ in range(hand.places)])
+        futures = {self._begun(do, thing, hand): (thing, hand) for thing, hand in zip(things, hands, strict=False)}
+        deaths = 0
         while futures:
             done = wait(futures, TICK, FIRST_COMPLETED).done
             if not done:
                 yield None
             for future in done:
+                thing, hand = futures.pop(future)
                 try:
-                    yield futures.pop(future), future.result()
-                except BrokenExecutor:
-                    raise HostFault("a worker died") from None
+                    yield thing, future.result()
+                except CancelledError:
+                    raise HostFault(GONE) from None
+                except Exception as error:
+                    if not isinstance(error, (BrokenExecutor, *hand.killed)):
+                        raise
+                    deaths += 1
+                    if deaths > MOST_DEATHS:
+                        raise HostFault("the workers die again and again") from None
+                    futures[self._begun(do, thing, hand)] = thing, hand
+
+    def _begun(self, do: Callable[[Thing], Got], thing: Thing, hand: Hand) -> Future[Got]:
+        try:
+            return hand.executor.submit(worker.do, do, thing)
+        except BrokenExecutor:  # since a process has died
+            hand.renew()
+            return hand.executor.submit(worker.do, do, thing)
 
     def close(self, *, at_once: bool) -> None:
         """End all workers; at once: what they play is interrupted, and can be gone on with."""
-        try:
+        deadline = time.monotonic() + PATIENCE
+        with ExitStack() as leaving:
+            leaving.callback(self._end)
+            for hand in self.hands:
+                leaving.callback(hand.end, deadline)
             for hand in self.hands if at_once else ():
                 hand.interrupt()
             for hand in self.hands:
-                hand.close()
-        finally:
-            self._end()
+                hand.leave()
 
     def _give(self, hand: Hand, source: Source) -> bool:
         """Give a hand its next job, if it can take one; True: it may take more."""
@@ -209,7 +236,7 @@ class Runner:
             yield from self._again(hand, job)
             return
         except CancelledError:
-            raise HostFault("those who played the matches are gone") from None
+            raise HostFault(GONE) from None
         for played in all_played:
             before = played.took if self._mean is None else self._mean
             self._mean = 0.8 * before + 0.2 * played.took

@@ -95,6 +95,9 @@ def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
                 tally.shared += firsts > 1
             if one.scores and (score := one.scores[seat]) is not None:
                 tally.scores.append(score)
+        for name, fault in one.faults_before:
+            faults = tallies.setdefault(name, Tally()).faults
+            faults[fault.value] = faults.get(fault.value, 0) + 1
         for name in one.expelled:
             tallies.setdefault(name, Tally()).expelled = True
     return tallies

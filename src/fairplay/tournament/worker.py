@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,14 +18,16 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run, run_async
 from fairplay.hosting.sitting import is_there, path_of
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.unfinished import has_begun
+from fairplay.players import slots
 from fairplay.players.location import Command, Invitation, far
 from fairplay.players.thinking import POOL
 
-PATIENCE = 10.0  # seconds for whoever played a match before to let go of its journal
+PATIENCE = 30.0  # seconds for whoever played a match before to let go of its journal
 TOKEN = ".token"  # the file by which a worker sees that the folder is the tournament's own
 
 Thing = TypeVar("Thing")
@@ -73,12 +75,18 @@ def do(what: Callable[[Thing], Got], thing: Thing) -> Got:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let SIGINT end what is done here, in a worker of a pool; one that has nothing to do does not hear it."""
+    global interrupted
     if DESK is None:
         yield
         return
+    if interrupted:
+        raise KeyboardInterrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -104,23 +112,31 @@ def play_apart(spec: MatchSpec) -> Played:
 
 
 def is_shared(spec: MatchSpec, token: str) -> bool:
-    """Is the folder of journals the one that the manager sees?"""
+    """Is the folder of journals the one that the manager sees? Raises HostFault if another one has taken over."""
     try:
-        return Path(spec.journal or "", TOKEN).read_text() == token
+        found = Path(spec.journal or "", TOKEN).read_text()
     except OSError:
         return False
+    if found != token:
+        raise HostFault("another manager goes on with this tournament")
+    return True
 
 
 def wait_until_free(spec: MatchSpec) -> None:
     """Wait until nobody writes to a match's journal: whoever did so may be about to die."""
     deadline = time.monotonic() + PATIENCE
-    with path_of(spec).open("rb") as file:
+    with ExitStack() as closing:
+        try:
+            file = closing.enter_context(path_of(spec).open("rb"))
+        except OSError:  # whoever opens it to play says what is wrong with it
+            return
         while time.monotonic() < deadline:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # and let go of it when it is closed
                 return
             except BlockingIOError:
                 time.sleep(0.02)
+    raise HostFault(f"{path_of(spec)}: another process is still playing this match")
 
 
 @cache
@@ -176,6 +192,7 @@ class Desk:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+interrupted = False  # then nothing else is begun
 DESK: Desk | None = None  # only in a worker of a pool, which plays in its main thread
 
 
@@ -189,6 +206,7 @@ def enter(number: int, workers: int) -> None:
     sys.unraisablehook = hush
     os.dup2(2, 1)  # what players print in this process is no result
     pin(number, workers)
+    slots.at_most(1)  # while somebody thinks, nobody of the next match is started or says hello
     DESK = Desk()
     threading.Thread(target=end_with_parent, daemon=True).start()
 
