@@ -72,7 +72,7 @@ def test_who_is_expelled_plays_until_the_window_is_over_and_no_longer() -> None:
     assert any(number > 10 for number in theirs)
 
 
-def test_what_was_counted_before_is_not_played_again_and_what_is_tried_again_comes_first() -> None:
+def test_what_was_counted_before_is_not_played_again_and_what_is_tried_again_comes_last() -> None:
     all_matches = matches(20)
     counted = {m.spec.id: Counted(match=m.spec.id, deal=m.deal, names=()) for m in all_matches[:15]}
     schedule = Schedule(all_matches, counted, expelled=(), can_expel=True, cancel=lambda match, out: None)
@@ -82,4 +82,4 @@ def test_what_was_counted_before_is_not_played_again_and_what_is_tried_again_com
 
     assert first is not None
     assert (first.id, schedule.left) == ("m00015", 5)
-    assert [spec.id for spec in iter(schedule.take, None)] == ["m00003", "m00016", "m00017", "m00018", "m00019"]
+    assert [spec.id for spec in iter(schedule.take, None)] == ["m00016", "m00017", "m00018", "m00019", "m00003"]

@@ -48,9 +48,16 @@ class Schedule:
         return len(self._matches) - self._next + len(self.again)
 
     def take(self) -> MatchSpec | None:
-        """The next match; None: there is none, at least not before another one has ended."""
-        if self.again:
-            return self.again.popleft()
+        """The next match; None: there is none, at least not before another one has ended.
+
+        What has to be tried again comes last, as whatever went wrong may pass.
+        """
+        if (spec := self._fresh()) is not None:
+            return spec
+        return self.again.popleft() if self.again else None
+
+    def _fresh(self) -> MatchSpec | None:
+        """The next match that was not tried yet."""
         while self._next < len(self._matches):
             if not self._look():
                 return None
