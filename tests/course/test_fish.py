@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.fish import CourseState, action_to, read, rows_of, state_from, state_to
+from fairplay.course.fish import CourseState, action_to, rows_of, state_from, state_to
+from fairplay.course.plain import read
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.state import Stage, State, left
 

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.course.plain import read
 from fairplay.course.q import (
     Choice,
     CourseMap,
@@ -16,7 +17,6 @@ from fairplay.course.q import (
     frame_for,
     map_from,
     map_to,
-    read,
     state_from,
     state_to,
     view_from,

@@ -1,6 +1,6 @@
 """Speak the course's JSON of Fish: its boards, states and actions, to and from ours."""
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -8,8 +8,6 @@ from fairplay.core.errors import BadRequest
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
 from fairplay.games.fish.state import Stage, State, state_of
-
-T = TypeVar("T")
 
 Row = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)], ...], msgspec.Meta(max_length=LONGEST_SIDE)]
 Board = Annotated[tuple[Row, ...], msgspec.Meta(max_length=LONGEST_SIDE)]  # 0: a hole; rows may differ in length
@@ -28,14 +26,6 @@ class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     players: Annotated[tuple[CoursePlayer, ...], msgspec.Meta(max_length=len(COLOURS))]
     board: Board
-
-
-def read(plain: Any, kind: type[T], what: str) -> T:
-    """Plain JSON as a value of the course's, if it is one."""
-    try:
-        return msgspec.convert(plain, kind)
-    except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\ud800", is the latter
-        raise BadRequest(f"not {what}: {error}") from None
 
 
 def rows_of(board: Board) -> list[list[int]]:

@@ -70,14 +70,6 @@ class CourseView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 Choice = Literal["pass", "replace"] | tuple[CoursePlacement, ...]
 
 
-def read(plain: Any, kind: Any, what: str) -> Any:
-    """Plain JSON as a value of the course's, if it is one."""
-    try:
-        return msgspec.convert(plain, kind)
-    except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\ud800", is the latter
-        raise BadRequest(f"not {what}: {error}") from None
-
-
 def frame_for(course: CourseMap, placements: Iterable[CoursePlacement] = ()) -> Frame:
     """The frame in which a map, and what is to be placed on it, can be read and written."""
     placed = ((one.coordinate.row, one.coordinate.column) for one in placements)

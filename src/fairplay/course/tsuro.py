@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
 from fairplay.core.errors import BadRequest
+from fairplay.course.plain import read
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
@@ -21,21 +21,13 @@ ActionPat = tuple[Colour, TilePat]
 TurnPat = tuple[ActionPat, Tile, Tile]  # with the two tiles that were dealt
 
 
-def read(plain: Any, kind: Any, what: str) -> Any:
-    """Plain JSON as a value of the course's, if it is one."""
-    try:
-        return msgspec.convert(plain, kind)
-    except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
-        raise BadRequest(f"not {what} of Tsuro: {error}") from None
-
-
 def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
     """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
     board = [EMPTY] * SIZE**2
     spots: dict[str, int] = {}
-    for place in read(plain, list[list[Any]], "a state"):
+    for place in read(plain, list[list[Any]], "a state of Tsuro"):
         with_avatar = len(place) == 5
-        tile, *colour, x, y = read(place, InitialPlace if with_avatar else IntermediatePlace, "a place")
+        tile, *colour, x, y = read(place, InitialPlace if with_avatar else IntermediatePlace, "a place of Tsuro")
         square, code = y * SIZE + x, code_of(*tile)
         if board[square] not in (EMPTY, code):  # one tile is listed for each avatar on it
             raise BadRequest(f"not a state of Tsuro: two tiles lie at {[x, y]}")
@@ -67,13 +59,13 @@ def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
 
 def action_from(plain: Any) -> tuple[str, Lay]:
     """Who lays which tile."""
-    colour, tile = read(plain, ActionPat, "an action")
+    colour, tile = read(plain, ActionPat, "an action of Tsuro")
     return colour, Lay(*tile)
 
 
 def turn_from(plain: Any) -> tuple[str, Lay, tuple[int, int]]:
     """Who lays which tile, and what was dealt."""
-    (colour, tile), one, other = read(plain, TurnPat, "a turn")
+    (colour, tile), one, other = read(plain, TurnPat, "a turn of Tsuro")
     return colour, Lay(*tile), (one, other)
 
 

@@ -8,7 +8,8 @@ import msgspec
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
-from fairplay.course.fish import Board, CourseState, action_to, read, rows_of, state_from, state_to
+from fairplay.course.fish import Board, CourseState, action_to, rows_of, state_from, state_to
+from fairplay.course.plain import read
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.game import Fish, Side
 from fairplay.games.fish.pieces import MOST_FISH, Position

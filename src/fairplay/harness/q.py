@@ -13,7 +13,8 @@ from fairplay.core.match import Match
 from fairplay.core.roles import Channel
 from fairplay.course import q as course
 from fairplay.course.frame import Frame
-from fairplay.course.q import CourseMap, CoursePlacement, CourseState, CourseTile, CourseView, read
+from fairplay.course.plain import read
+from fairplay.course.q import CourseMap, CoursePlacement, CourseState, CourseTile, CourseView
 from fairplay.games.q.actions import Place, Placement
 from fairplay.games.q.board import cell_at, position_of, score_of
 from fairplay.games.q.cheats import OF_THE_COURSE

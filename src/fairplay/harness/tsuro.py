@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest, IllegalAction
-from fairplay.course.tsuro import SIZE, action_from, place_to, read, table_from, turn_from
+from fairplay.course.plain import read
+from fairplay.course.tsuro import SIZE, action_from, place_to, table_from, turn_from
 from fairplay.games.tsuro.board import OUT, prospect
 from fairplay.games.tsuro.pieces import EXITS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD
@@ -42,7 +43,7 @@ def xtiles(*plain: Any) -> Each:
     """For each tile and entrance, the exit."""
     answers = Each()
     for one in plain:
-        tile, degrees, port = read(one, tuple[Tile, Degrees, Port], "a tile with an entrance")
+        tile, degrees, port = read(one, tuple[Tile, Degrees, Port], "a tile with an entrance of Tsuro")
         leave = PORTS[EXITS[code_of(tile, degrees) << 3 | PORTS.index(port)]]
         answers.append(["if ", port, " is the entrance, ", leave, " is the exit."])
     return answers
@@ -93,14 +94,14 @@ def xrules(plain: Any, turn: Any) -> str:
 
 def xref(plain: Any) -> dict[str, Any]:
     """How a game of the first strategy comes out, whatever its players are called."""
-    names = read(plain, Players, "a list of three to five names")
+    names = read(plain, Players, "a list of three to five names of Tsuro")
     cup = cup_of([STRATEGIES[0]] * len(names))
     return report(names, *conducted(cup))
 
 
 def xadmin(plain: Any) -> dict[str, Any]:
     """How a tournament comes out."""
-    players = read(plain, tuple[PlayerSpec, ...], "a list of players")
+    players = read(plain, tuple[PlayerSpec, ...], "a list of players of Tsuro")
     cup = cup_of([strategy(player.strategy) for player in players])
     return report([player.name for player in players], *conducted(cup))
 

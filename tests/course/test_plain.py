@@ -1,0 +1,26 @@
+"""Read plain JSON as values of a course, whatever it is."""
+
+from typing import Any, Literal
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.course.plain import MOST_SAID, read
+
+
+def test_what_is_of_the_kind_is_read() -> None:
+    assert read([1, 2], tuple[int, int], "a pair") == (1, 2)
+
+
+@pytest.mark.parametrize("plain", [1.0, True, "1", None, [1], 10**30, pytest.param(10**5000, id="long"), "\ud800"])
+def test_what_is_not_is_refused_in_a_few_words(plain: Any) -> None:
+    with pytest.raises(BadRequest, match=r"^not a number: ") as refused:
+        read(plain, Literal[0, 1], "a number")
+    assert len(str(refused.value)) <= MOST_SAID
+
+
+@pytest.mark.parametrize("plain", ["x" * 10**6, "\ud800"])
+def test_what_is_quoted_is_cut_short(plain: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read(plain, Literal["a"], "an a")
+    assert len(str(refused.value)) <= MOST_SAID + len("not an a: ")
