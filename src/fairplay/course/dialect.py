@@ -1,12 +1,13 @@
 """Say what a dialect is: how our messages become the calls of a course, and its replies become answers; and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
-from fairplay.core.game import Game
-from fairplay.core.messages import Message
+from fairplay.core.events import Result
+from fairplay.core.game import Game, Seat
+from fairplay.core.messages import End, Message
 
 VOID = "void"  # the reply to every call that asks for nothing
 
@@ -60,8 +61,17 @@ class Dialect(msgspec.Struct, frozen=True):
     """What one course speaks."""
 
     game: str
-    callee: type[Callee]  # made with (game, name of the player)
-    caller: type[Caller]  # made with (name of our player)
+    callee: Callable[[Game[Any, Any, Any], str], Callee]  # from the game and the name of the player, for one match
+    caller: Callable[[str], Caller]  # from the name of our player, for all matches over a connection
     name: str | None = None  # what a name has to be like, as a regular expression; None: no name is sent at sign-up
     opening: Call | None = None  # what a tournament says to each of its players before its first match
     closing: str | None = None  # the method that says at its end who won; None: every match says so itself
+
+
+def farewell(seat: Seat, won: bool) -> End:
+    """The farewell as far as a course lets players know: is this seat among the first?
+
+    The others are in no group, and where it came if not first nobody says: in the second group it is not first.
+    """
+    mine = frozenset({seat})
+    return End(Result(ranking=(mine,) if won else (frozenset(), mine), ejected=()))

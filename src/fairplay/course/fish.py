@@ -11,12 +11,13 @@ from fairplay.games.fish.state import Stage, State, state_of
 
 Row = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)], ...], msgspec.Meta(max_length=LONGEST_SIDE)]
 Board = Annotated[tuple[Row, ...], msgspec.Meta(max_length=LONGEST_SIDE)]  # 0: a hole; rows may differ in length
+Colour = Literal["red", "white", "brown", "black"]
 
 
 class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A player and its penguins, whose order is kept."""
 
-    color: Literal["red", "white", "brown", "black"]
+    color: Colour
     score: Annotated[int, msgspec.Meta(ge=0)]
     places: tuple[Position, ...]
 

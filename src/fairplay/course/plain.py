@@ -17,3 +17,12 @@ def read(plain: Any, kind: Any, what: str) -> Any:
         raise BadRequest(f"not {what}: {str(error)[:MOST_SAID]}") from None
     except ValueError:  # half a character, as in "\ud800", or a number with more digits than an error can name
         raise BadRequest(f"not {what}: there is something in it that cannot be written down") from None
+
+
+def read_action(action: Any, kind: Any, what: str) -> Any:
+    """What a player of ours answered, a value or plain JSON, as an action; taken apart, so that it is nothing else."""
+    try:
+        plain = msgspec.to_builtins(action)
+    except (TypeError, ValueError, RecursionError):  # a foreign object, a huge number, a list within itself
+        raise BadRequest(f"not {what}: it is no plain data") from None
+    return read(plain, kind, what)

@@ -15,6 +15,7 @@ from fairplay.games.q.state import State, Tiles, View
 
 Natural = Annotated[int, Meta(ge=0)]
 PASS, REPLACE = "pass", "replace"
+TRAITS = tuple((colour, shape) for colour, _, shape in (name.partition(" ") for name in NAMES))  # by kind
 
 
 class CourseTile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +86,7 @@ def map_to(shown: Map, frame: Frame = PLAIN) -> list[Any]:
     """A map in plain JSON, by rows and then by columns."""
     rows: dict[int, list[Any]] = {}
     for cell, kind in sorted(shown.tiles.items()):
-        row, column = frame.outwards(position_of(cell))
+        row, column = position_of(cell) if frame is PLAIN else frame.outwards(position_of(cell))
         rows.setdefault(row, [row]).append([column, tile_to(kind)])
     return list(rows.values())
 
@@ -159,7 +160,7 @@ def player_to(name: str, score: int, hand: Tiles) -> dict[str, Any]:
 
 def tile_to(kind: int) -> dict[str, str]:
     """A tile in plain JSON."""
-    colour, _, shape = NAMES[kind].partition(" ")
+    colour, shape = TRAITS[kind]
     return {"color": colour, "shape": shape}
 
 

@@ -21,9 +21,9 @@ ActionPat = tuple[Colour, TilePat]
 TurnPat = tuple[ActionPat, Tile, Tile]  # with the two tiles that were dealt
 
 
-def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
-    """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
-    board = [EMPTY] * SIZE**2
+def board_from(plain: Any) -> tuple[bytes, dict[str, int]]:
+    """A board, and the spot of each colour on it. Raises BadRequest unless every avatar faces an empty square."""
+    board = bytearray(BYTES[EMPTY] * SIZE**2)
     spots: dict[str, int] = {}
     for place in read(plain, list[list[Any]], "a state of Tsuro"):
         with_avatar = len(place) == 5
@@ -36,16 +36,22 @@ def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
             if colour[0] in spots:
                 raise BadRequest(f"not a state of Tsuro: {colour[0]} is in two places")
             spots[colour[0]] = 8 * square + PORTS.index(colour[1])
-    colours = tuple(colour for colour in COLOURS if colour in spots)
-    avatars = tuple(spots[colour] for colour in colours)
     ahead = grid(SIZE).ahead
     for colour, spot in spots.items():
         if ahead[spot] == OUT or board[ahead[spot] >> 3] != EMPTY:
             raise BadRequest(f"not a state of Tsuro: {colour} does not face an empty square")
+    return bytes(board), spots
+
+
+def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
+    """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
+    board, spots = board_from(plain)
+    colours = tuple(colour for colour in COLOURS if colour in spots)
+    avatars = tuple(spots[colour] for colour in colours)
     everybody = tuple(range(len(colours)))
     table = Table(
         grid(SIZE),
-        b"".join(BYTES[code] for code in board),
+        board,
         avatars,
         (OUT,) * len(colours),  # how they came there is not told
         PLAYING,
@@ -74,3 +80,18 @@ def place_to(board: bytes, colour: str, spot: int) -> list[Any]:
     (x, y), port = grid(SIZE).place(spot)
     code = board[spot >> 3]
     return [[code // 4, code % 4 * 90], colour, port, x, y]
+
+
+def places_to(table: Table) -> list[Any]:
+    """A board row by row; a tile comes once for each avatar on it, those in the order of the seats."""
+    standing: dict[int, list[Any]] = {}
+    for colour, spot in zip(table.colours, table.avatars, strict=True):
+        if spot != OUT:
+            standing.setdefault(spot >> 3, []).append(place_to(table.board, colour, spot))
+    found = list[Any]()
+    for square, code in enumerate(table.board):
+        if square in standing:
+            found += standing[square]
+        elif code != EMPTY:
+            found.append([[code // 4, code % 4 * 90], *table.grid.squares[square]])
+    return found
