@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.plain import MOST_SAID, read
+from fairplay.course.plain import MOST_SAID, read, reader
 
 
 def test_what_is_of_the_kind_is_read() -> None:
@@ -19,8 +19,17 @@ def test_what_is_not_is_refused_in_a_few_words(plain: Any) -> None:
     assert len(str(refused.value)) <= MOST_SAID
 
 
-@pytest.mark.parametrize("plain", ["x" * 10**6, "\ud800"])
-def test_what_is_quoted_is_cut_short(plain: str) -> None:
+@pytest.mark.parametrize("plain", ["x" * 10**6, "a\nb\x1b", "\ud800"])
+def test_what_is_quoted_is_cut_short_and_on_one_line(plain: str) -> None:
     with pytest.raises(BadRequest) as refused:
         read(plain, Literal["a"], "an a")
     assert len(str(refused.value)) <= MOST_SAID + len("not an a: ")
+    assert str(refused.value).isprintable()
+
+
+def test_a_reader_does_the_same() -> None:
+    read_pair = reader(tuple[int, int], "a pair")
+
+    assert read_pair([1, 2]) == (1, 2)
+    with pytest.raises(BadRequest, match="not a pair: Expected `int`, got `float`"):
+        read_pair([1, 2.0])

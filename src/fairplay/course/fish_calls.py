@@ -8,11 +8,15 @@ from fairplay.core.game import Game
 from fairplay.core.messages import Message, Start, TakeTurn
 from fairplay.course.dialect import Call, Dialect, farewell
 from fairplay.course.fish import Colour, CourseState, state_from, state_to
-from fairplay.course.plain import read, read_action
+from fairplay.course.plain import action_reader, read, reader
 from fairplay.games.fish.actions import Action, Move
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.pieces import COLOURS, Position, penguins_each
 from fairplay.games.fish.state import PLACING, PLAYING, Stage, State, View
+
+read_position = reader(Position, "a position of Fish")
+read_move = reader(tuple[Position, Position], "a move of Fish")
+read_action = action_reader(Action, "an action of Fish")
 
 
 class FishCallee:
@@ -43,9 +47,9 @@ class FishCallee:
     def action(self, reply: Any) -> Any:
         """A position while placing, then a pair of them."""
         if self._placing:
-            read(reply, Position, "a position of Fish")
+            read_position(reply)
             return {"type": "place", "at": reply}
-        read(reply, tuple[Position, Position], "a move of Fish")
+        read_move(reply)
         return {"type": "move", "from": reply[0], "to": reply[1]}
 
 
@@ -138,7 +142,7 @@ class FishCaller:
 
     def reply(self, action: Any) -> Any:
         """A position, or a pair of them; whether it is time for that, the server says."""
-        action = read_action(action, Action, "an action of Fish")
+        action = read_action(action)
         return [action.start, action.to] if isinstance(action, Move) else action.at
 
 

@@ -5,7 +5,7 @@ too large are moved, and wide gaps between them are made smaller: neighbours and
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -43,6 +43,8 @@ class Frame(msgspec.Struct, frozen=True):
 
     def inwards(self, row: int, column: int) -> Position:
         """Our position for coordinates of theirs."""
+        if self is PLAIN and -FARTHEST <= row <= FARTHEST and -FARTHEST <= column <= FARTHEST:
+            return row, column
         return self.rows.inwards(row), self.columns.inwards(column)
 
     def outwards(self, position: Position) -> tuple[int, int]:
@@ -56,13 +58,14 @@ PLAIN = Frame()  # in which all coordinates stand for themselves
 def frame_of(coordinates: Iterable[tuple[int, int]]) -> Frame:
     """A frame for a map with these rows and columns on it."""
     rows, columns = zip(*coordinates, strict=True)
-    return Frame(_axis_of(rows), _axis_of(columns))
+    axes = _axis_of(rows), _axis_of(columns)
+    return Frame(*axes) if any(axis.theirs for axis in axes) else PLAIN
 
 
-def _axis_of(numbers: Iterable[int]) -> Axis:
-    theirs = sorted(set(numbers))
-    if theirs[0] >= -FARTHEST and theirs[-1] <= FARTHEST:
+def _axis_of(numbers: Sequence[int]) -> Axis:
+    if min(numbers) >= -FARTHEST and max(numbers) <= FARTHEST:
         return Axis()
+    theirs = sorted(set(numbers))
     ours = [0]
     for one, other in pairwise(theirs):
         ours.append(ours[-1] + min(other - one, APART))

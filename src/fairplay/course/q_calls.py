@@ -10,7 +10,7 @@ from fairplay.core.game import Game
 from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
 from fairplay.course.dialect import Call, Dialect, farewell
 from fairplay.course.frame import PLAIN
-from fairplay.course.plain import read, read_action
+from fairplay.course.plain import action_reader, read, reader
 from fairplay.course.q import (
     Choice,
     CourseTile,
@@ -29,7 +29,9 @@ from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import KINDS, NAMES
 from fairplay.games.q.state import View
 
-Tiles = tuple[CourseTile, ...]
+read_choice = reader(Choice, "a choice of Q")
+read_tiles = reader(tuple[CourseTile, ...], "tiles of Q")
+read_action = action_reader(Action, "an action of Q")
 
 
 class QCallee:
@@ -64,7 +66,7 @@ class QCallee:
 
     def action(self, reply: Any) -> Any:
         """A word, or placements; none at all are a placement too, and our rules eject for it."""
-        return msgspec.to_builtins(choice_from(read(reply, Choice, "a choice of Q")))
+        return msgspec.to_builtins(choice_from(read_choice(reply)))
 
 
 class QCaller:
@@ -90,10 +92,10 @@ class QCaller:
             case "take-turn", (plain,) if self._begun:
                 return (TakeTurn(self._view(plain)),)
             case "new-tiles", (plain,) if self._begun:
-                tiles = tiles_from(read(plain, Tiles, "tiles of Q"))
+                tiles = tiles_from(read_tiles(plain))
                 return (Tell(tuple(NAMES[kind] for kind in tiles)),)
             case "setup", (plain, tiles):
-                read(tiles, Tiles, "tiles of Q")  # which are in the hand already
+                read_tiles(tiles)  # which are in the hand already
                 view = self._view(plain)
                 self._begun = True
                 others = (f"player {place}" for place in range(1, len(view.order)))
@@ -109,7 +111,7 @@ class QCaller:
 
     def reply(self, action: Any) -> Any:
         """A word, or placements; where they lie, as the server says it."""
-        return choice_to(read_action(action, Action, "an action of Q"), self._frame)
+        return choice_to(read_action(action), self._frame)
 
 
 DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.plain import read
+from fairplay.course.plain import read, reader
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
@@ -15,19 +15,20 @@ SIZE = 10  # of the course's board
 Colour = Literal["white", "black", "red", "green", "blue"]
 Index = Annotated[int, Meta(ge=0, le=SIZE - 1)]
 TilePat = tuple[Tile, Degrees]
-InitialPlace = tuple[TilePat, Colour, Port, Index, Index]  # a tile with an avatar on it
-IntermediatePlace = tuple[TilePat, Index, Index]
 ActionPat = tuple[Colour, TilePat]
 TurnPat = tuple[ActionPat, Tile, Tile]  # with the two tiles that were dealt
+read_places = reader(list[list[Any]], "a state of Tsuro")
+read_initial = reader(tuple[TilePat, Colour, Port, Index, Index], "a place of Tsuro")  # a tile with an avatar on it
+read_intermediate = reader(tuple[TilePat, Index, Index], "a place of Tsuro")
 
 
 def board_from(plain: Any) -> tuple[bytes, dict[str, int]]:
     """A board, and the spot of each colour on it. Raises BadRequest unless every avatar faces an empty square."""
     board = bytearray(BYTES[EMPTY] * SIZE**2)
     spots: dict[str, int] = {}
-    for place in read(plain, list[list[Any]], "a state of Tsuro"):
+    for place in read_places(plain):
         with_avatar = len(place) == 5
-        tile, *colour, x, y = read(place, InitialPlace if with_avatar else IntermediatePlace, "a place of Tsuro")
+        tile, *colour, x, y = read_initial(place) if with_avatar else read_intermediate(place)
         square, code = y * SIZE + x, code_of(*tile)
         if board[square] not in (EMPTY, code):  # one tile is listed for each avatar on it
             raise BadRequest(f"not a state of Tsuro: two tiles lie at {[x, y]}")

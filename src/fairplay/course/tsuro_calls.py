@@ -7,13 +7,19 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Message, Start, TakeTurn
 from fairplay.course.dialect import Call, Dialect, farewell
-from fairplay.course.plain import read, read_action
+from fairplay.course.plain import action_reader, read, reader
 from fairplay.course.tsuro import SIZE, Colour, Index, TilePat, board_from, place_to, places_to
 from fairplay.games.tsuro.actions import Action, Place
 from fairplay.games.tsuro.board import OUT, grid
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import COLOURS, Port, Tile
 from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, View, ejected_in
+
+read_first = reader(tuple[TilePat, Port, Index, Index], "a first tile of Tsuro")
+read_tile = reader(TilePat, "a tile of Tsuro")
+read_two = reader(tuple[Tile, Tile], "two tiles of Tsuro")
+read_three = reader(tuple[Tile, Tile, Tile], "three tiles of Tsuro")
+read_action = action_reader(Action, "an action of Tsuro")
 
 
 class TsuroCallee:
@@ -45,9 +51,9 @@ class TsuroCallee:
     def action(self, reply: Any) -> Any:
         """A tile with a port and a square while placing, then a tile."""
         if self._placing:
-            (tile, degrees), port, x, y = read(reply, tuple[TilePat, Port, Index, Index], "a first tile of Tsuro")
+            (tile, degrees), port, x, y = read_first(reply)
             return {"type": "place", "tile": tile, "degrees": degrees, "port": port, "at": [x, y]}
-        tile, degrees = read(reply, TilePat, "a tile of Tsuro")
+        tile, degrees = read_tile(reply)
         return {"type": "lay", "tile": tile, "degrees": degrees}
 
 
@@ -75,9 +81,9 @@ class TsuroCaller:
         """A match begins for our player when it is to place its first tile."""
         match call.method, call.arguments:
             case "take-turn", (plain, *tiles):
-                return self._turn(plain, read(tiles, tuple[Tile, Tile], "two tiles of Tsuro"))
+                return self._turn(plain, read_two(tiles))
             case "initial", (plain, *tiles):
-                return self._turn(plain, read(tiles, tuple[Tile, Tile, Tile], "three tiles of Tsuro"))
+                return self._turn(plain, read_three(tiles))
             case "playing-as", (colour,):
                 self._colour = read(colour, Colour, "a colour of Tsuro")
                 self._table, self._round, self._begun = (), 0, False
@@ -134,7 +140,7 @@ class TsuroCaller:
 
     def reply(self, action: Any) -> Any:
         """A tile, while placing with a port and a square; whether it is time for that, the server says."""
-        action = read_action(action, Action, "an action of Tsuro")
+        action = read_action(action)
         tile = [action.tile, action.degrees]
         return [tile, action.port, *action.at] if isinstance(action, Place) else tile
 
