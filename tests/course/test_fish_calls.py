@@ -252,3 +252,14 @@ def test_what_the_tournament_says_and_what_a_name_is() -> None:
     assert DIALECT.closing == "end"
     assert all(re.search(DIALECT.name or "", name) for name in ("a", "Zebra", "abcdefghijkl"))
     assert not any(re.search(DIALECT.name or "", name) for name in ("", "a1", "a b", "é", "abcdefghijklm", "abc\n"))
+
+
+def test_a_server_may_have_more_penguins_placed_than_our_rules_would() -> None:
+    """As the course's own does, if somebody fails at the greeting; we go on placing as long as we are asked to."""
+    white = {**WHITE, "places": [[0, 1], [0, 2], [0, 3]]}
+    turn = greeted().messages(Call("setup", ({"players": [white, RED], "board": BOARD},)))[-1]
+
+    assert isinstance(turn, TakeTurn)
+    state = turn.view.state
+    assert (state.stage, state.each) == (PLACING, 4)
+    assert GAME.unpack(GAME.pack(turn.view)) == turn.view

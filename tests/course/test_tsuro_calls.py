@@ -221,3 +221,11 @@ def test_without_a_colour_nothing_makes_sense() -> None:
 
 def test_no_name_is_sent_and_the_tournament_says_only_its_end() -> None:
     assert (DIALECT.name, DIALECT.opening, DIALECT.closing) == (None, None, "end-of-tournament")
+
+
+def test_the_placement_of_somebody_who_left_since_is_still_there() -> None:
+    state = GAME.eject(after(*PLACES[:2]), 0, Moment.GREETING)  # as after an interruption
+
+    assert spoken(TsuroCallee(GAME, ""), state) == [
+        '["initial",[[[[5,90],"black","A",9,9],[[2,0],"white","E",3,0]],6,7,8]]'
+    ]
