@@ -3,10 +3,8 @@
 import asyncio
 import socket
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from random import choice
 from typing import Any, Self
 
 import msgspec
@@ -16,16 +14,15 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answered, Failed
 from fairplay.players import wire
+from fairplay.players.hall import Hall
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port, reason, written_place
 from fairplay.players.remote import DEFAULT, Closed, Line, Remote
 from fairplay.players.stream import Stream
 from fairplay.players.timer import Timer
-from fairplay.referee.closing import close_all_async, surely
+from fairplay.referee.closing import close_all_async
 
-MOST_PENDING = 256  # connections that have not answered hello yet
-BACKLOG = 128  # and those that nobody has looked at
-PAUSE = 0.02  # seconds without a look at the door, when nobody can come in
+BACKLOG = 128  # connections that nobody has looked at
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
 
 MakeLine = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Line]
@@ -62,9 +59,7 @@ class Door:
     """A place to come in, for one match. It listens as soon as it is made, and closes once everybody sits.
 
     Whoever connects is nobody until it has answered hello: who is silent, or talks about something else, holds up no
-    seat. If too many stand there, one has to go, by lot, from the IP address of which the most are there. So a stranger
-    who connects every millisecond does not keep out an honest player that takes 100 ms for its hello: from another
-    address it is never cut off, and from the same one it comes in if it tries again.
+    seat.
     """
 
     def __init__(self, host: str, port: int, line: MakeLine = Stream) -> None:
@@ -101,16 +96,17 @@ class Door:
             told = msgspec.structs.replace(limits, start_up=left)
             return Remote(line, game, match_id=match_id, limits=told, clock=clock)
 
-        hall = Hall(self._socket, self._line, remote, seats)
+        guests = Guests(self._line, remote, seats)
         try:
             with suppress(TimeoutError), timer:
-                await hall.fill()
+                async with Hall(self._socket, guests.greet):
+                    await guests.full.wait()
         except BaseException:  # we were interrupted
-            await close_all_async(guest.remote for guest in hall.guests)
+            await close_all_async(guest.remote for guest in guests.seated)
             raise
         finally:
             self.close()
-        return hall.guests + [Guest(remote(Nobody())) for _ in range(seats - len(hall.guests))]
+        return guests.seated + [Guest(remote(Nobody())) for _ in range(seats - len(guests.seated))]
 
     def close(self) -> None:
         """Let nobody in any more."""
@@ -123,96 +119,31 @@ class Door:
         self.close()
 
 
-class Hall:
-    """Where those stand who came in and have no seat yet."""
+class Guests:
+    """Those who have a seat."""
 
-    def __init__(self, door: socket.socket, line: MakeLine, remote: Callable[[Line], Remote], seats: int) -> None:
-        self.guests: list[Guest] = []
-        self._door = door
+    def __init__(self, line: MakeLine, remote: Callable[[Line], Remote], seats: int) -> None:
+        self.seated: list[Guest] = []
+        self.full = asyncio.Event()
         self._line = line
         self._remote = remote
         self._seats = seats
-        self._full = asyncio.Event()
-        self._pending: dict[asyncio.Task[None], str] = {}  # and where they come from
-        self._leaving: set[asyncio.Task[None]] = set()
-        self._pause: asyncio.TimerHandle | None = None
 
-    async def fill(self) -> None:
-        """Let people in until all seats are taken; then, or when we are called off, send everybody else away."""
-        self._open()
-        try:
-            await self._full.wait()
-        finally:
-            self._shut()
-            for task in tuple(self._pending):
-                self._dismiss(task)
-            if self._leaving:
-                await surely(asyncio.wait(self._leaving.copy()))
-
-    def _open(self) -> None:
-        asyncio.get_running_loop().add_reader(self._door, self._let_in)
-
-    def _shut(self) -> None:
-        asyncio.get_running_loop().remove_reader(self._door)
-        if self._pause is not None:
-            self._pause.cancel()
-
-    def _let_in(self) -> None:
-        """Take the next connection, and say hello."""
-        try:
-            connection, (host, *_) = self._door.accept()
-        except BlockingIOError:  # it has gone again
-            return
-        except OSError:  # there is no file descriptor left, or no memory: later there may be
-            self._send_away()
-            self._shut()
-            self._pause = asyncio.get_running_loop().call_later(PAUSE, self._open)
-            return
-        task = asyncio.create_task(self._greet(connection))
-        self._pending[task] = host
-        task.add_done_callback(self._forget)
-        task.add_done_callback(lambda task: connection.close() if task.cancelled() else None)
-        if len(self._pending) > MOST_PENDING:
-            self._send_away()
-
-    async def _greet(self, connection: socket.socket) -> None:
+    async def greet(self, connection: socket.socket, place: str) -> None:
         """Say hello to a connection; one that answers has a seat, and all others are cut. Who failed hears why."""
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-            place = written_place(*connection.getpeername()[:2])
-            streams = await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES)
-        except OSError:
-            connection.close()
-            return
-        remote = self._remote(self._line(*streams))
+        remote = self._remote(self._line(*await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES)))
         answer: Answered | Failed | None = None
         seated = False
         try:
             answer = await remote.hello()
-            if isinstance(answer, Answered) and not self._full.is_set():
+            if isinstance(answer, Answered) and not self.full.is_set():
                 seated = True
-                self.guests.append(Guest(remote, getattr(answer.value, "name", None), place))
-                if len(self.guests) == self._seats:
-                    self._full.set()
+                self.seated.append(Guest(remote, getattr(answer.value, "name", None), place))
+                if len(self.seated) == self._seats:
+                    self.full.set()
         finally:
             if not seated:
                 await remote.close(answer if isinstance(answer, Failed) else None)
-
-    def _send_away(self) -> None:
-        """Let go of a connection by lot, from where the most of them come."""
-        if self._pending:
-            counts = Counter(self._pending.values())
-            most = max(counts.values())
-            self._dismiss(choice([task for task, host in self._pending.items() if counts[host] == most]))
-
-    def _dismiss(self, task: asyncio.Task[None]) -> None:
-        del self._pending[task]
-        task.cancel()
-        self._leaving.add(task)
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._leaving.discard(task)
-        self._pending.pop(task, None)
 
 
 def listen_tcp(place: str) -> Door:
