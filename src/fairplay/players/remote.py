@@ -72,7 +72,27 @@ class Line(Protocol):
         """What is known of the other end when it failed: an exit code, its last words."""
 
 
-class Remote:
+class Questioner:
+    """Whoever asks somebody at the other end of a line, and keeps what became of it."""
+
+    def __init__(self, line: Line, clock: Callable[[], float]) -> None:
+        self._line = line
+        self._clock = clock
+        self._broken: Failed | None = None  # once it failed, it is not asked again
+
+    def _failed(self, fault: Fault, why: str, timer: Timer, received: bytes = b"", detail: str = "") -> Failed:
+        """What went wrong, with all that is known about it for the record."""
+        took = timer.taken
+        self._broken = Failed(fault, why, took, self._known(timer, took, received, detail))
+        return self._broken
+
+    def _known(self, timer: Timer, took: float, received: bytes, detail: str = "") -> str:
+        """What was received, the clocks, and what is known of the other end."""
+        parts = [detail, described(received) if received else "", timer.described(took), self._line.evidence()]
+        return "\n".join(part for part in parts if part)
+
+
+class Remote(Questioner):
     """A channel over a line. One question is open at a time, and every wait has a deadline."""
 
     def __init__(
@@ -85,19 +105,17 @@ class Remote:
         took: Sequence[float] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._line = line
+        super().__init__(line, clock)
         self._game = game
         self._match_id = match_id
         self._limits = limits
         self._turns = 0  # that the player has had
         self._budget = Budget(limits)
         self.had_turns(took)
-        self._clock = clock
         self._decode_action = wire.action_decoder(type(game))
         self._secret = secrets.token_bytes(16)
         self._questions = 0
         self._stale = 0
-        self._broken: Failed | None = None  # once it failed, it is not asked again
 
     def had_turns(self, took: Sequence[float]) -> None:
         """The player had turns before the match was resumed, each of which took so many seconds."""
@@ -172,17 +190,6 @@ class Remote:
             return self._failed(Fault.MALFORMED, not_due, timer, received, answer.why)
         took = timer.taken
         return Answered(answer, took, partial(self._known, timer, took, received))
-
-    def _failed(self, fault: Fault, why: str, timer: Timer, received: bytes = b"", detail: str = "") -> Failed:
-        """What went wrong, with all that is known about it for the record."""
-        took = timer.taken
-        self._broken = Failed(fault, why, took, self._known(timer, took, received, detail))
-        return self._broken
-
-    def _known(self, timer: Timer, took: float, received: bytes, detail: str = "") -> str:
-        """What was received, the clocks, and what is known of the other end."""
-        parts = [detail, described(received) if received else "", timer.described(took), self._line.evidence()]
-        return "\n".join(part for part in parts if part)
 
     def _next_nonce(self) -> str:
         self._questions += 1

@@ -1,0 +1,136 @@
+"""Call the clients of a course: a client for a whole tournament, and a channel to it for each match."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Game
+from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.roles import Parting
+from fairplay.course.dialect import VOID, Call, Callee
+from fairplay.players import values, wire
+from fairplay.players.course_line import CourseLine
+from fairplay.players.limits import Budget, Limits
+from fairplay.players.remote import DEFAULT, Closed, Questioner, TooMuch
+from fairplay.players.timer import Timer
+from fairplay.players.values import IllFormed
+from fairplay.referee.local import NO_ACTION
+
+NOT_VOID = f'the answer is not "{VOID}"'
+TOO_EARLY = "said something before it was called"
+TOO_MANY = "answered a call by more than one value"
+
+
+class Client(Questioner):
+    """A client that has signed up; its connection outlives a match, and whoever let it in hangs up at last.
+
+    A call is answered by exactly one value, within its time: what was said before the call was made, or besides the
+    answer, is no answer. Once it has failed, it is not called again.
+    """
+
+    def __init__(
+        self,
+        line: CourseLine,
+        name: str | None = None,
+        place: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(line, clock)
+        self._values = line
+        self.name = name  # in a stranger's words
+        self.place = place  # where it came from, as HOST:PORT
+
+    @property
+    def failed(self) -> Failed | None:
+        """How it failed, if it did."""
+        return self._broken
+
+    async def call(self, call: Call, limit: float = DEFAULT.move) -> Answered | Failed:
+        """Make a call that asks for nothing, outside of matches: the answer is None."""
+        return await self.answer(call, limit, void, NOT_VOID)
+
+    async def answer(self, call: Call, limit: float, read: Callable[[Any], Any], not_due: str) -> Answered | Failed:
+        """Make a call, and read the reply: whatever raises BadRequest or ValidationError there is not due."""
+        if self._broken is not None:
+            return self._broken
+        line = self._values
+        await line.wake()
+        timer = Timer(limit, self._clock)
+        received, early, late = b"", b"", b""
+        try:
+            with timer:
+                early = line.surplus()
+                if not early:
+                    await line.send(wire.encode(call) + b"\n")
+                    received = await line.receive()
+                    late = line.surplus()
+        except TimeoutError:
+            return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", timer, line.unfinished)
+        except Closed as closed:
+            return self._failed(closed.fault, str(closed), timer, line.unfinished)
+        except TooMuch as much:
+            return self._failed(Fault.FLOOD, TOO_MUCH, timer, received or much.text)
+        except IllFormed as wrong:
+            return self._failed(Fault.MALFORMED, f"not a reply: {wrong}", timer, wrong.text)
+        if early:
+            return self._failed(Fault.MALFORMED, TOO_EARLY, timer, early)
+        if late:
+            return self._failed(Fault.MALFORMED, TOO_MANY, timer, received + b" " + late)
+        try:
+            value = read(values.decode(received))
+        except (BadRequest, msgspec.ValidationError) as error:
+            return self._failed(Fault.MALFORMED, not_due, timer, received, str(error))
+        took = timer.taken
+        return Answered(value, took, partial(self._known, timer, took, received))
+
+    async def hang_up(self) -> None:
+        """Cut the line; nothing is said."""
+        await self._line.hang_up(b"", 0)
+
+
+TOO_MUCH = f"sent more than {wire.MOST_BYTES} bytes in a value, or {values.MOST_BLANKS} of white space"
+
+
+class CourseRemote:
+    """A channel to a client for one match. Who is out is cut off; all others stay for the next match."""
+
+    def __init__(self, client: Client, callee: Callee, game: Game[Any, Any, Any], *, limits: Limits = DEFAULT) -> None:
+        self._client = client
+        self._callee = callee
+        self._action_type = type(game).action
+        self._budget = Budget(limits)
+
+    async def ask(self, message: Message) -> Answer:
+        """Make the calls that say it, each with a time of its own; the first failure is the answer."""
+        calls = self._callee.calls(message)
+        limit, took = self._budget.allowed(message), 0.0
+        answer: Answer = Answered(None)
+        for number, call in enumerate(calls, 1):
+            if isinstance(message, TakeTurn) and number == len(calls):
+                answer = await self._client.answer(call, limit, self._action, NO_ACTION)
+            else:
+                answer = await self._client.call(call, limit)
+            took += answer.took
+            if isinstance(answer, Failed):
+                break
+        self._budget.spend(message, took)
+        return answer if took == answer.took else msgspec.structs.replace(answer, took=took)
+
+    async def close(self, parting: Parting) -> None:
+        """Cut the line if the player is out. Nothing is said."""
+        if isinstance(parting, Ejected) or self._client.failed is not None:
+            await self._client.hang_up()
+
+    def _action(self, reply: Any) -> Any:
+        return msgspec.convert(self._callee.action(reply), self._action_type)
+
+
+def void(reply: Any) -> None:
+    """Nothing, if that is what was said."""
+    if reply != VOID:
+        raise BadRequest(f"{wire.encode(reply)[:80]!r} is not {VOID!r}")

@@ -1,0 +1,123 @@
+"""Let the clients of a course sign up: whoever connects, and says its name where the course has names."""
+
+import asyncio
+import re
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Self
+
+from fairplay.course.dialect import Dialect
+from fairplay.players import values
+from fairplay.players.course_line import CourseLine
+from fairplay.players.course_remote import Client
+from fairplay.players.door import listening
+from fairplay.players.hall import Hall
+from fairplay.players.places import written_place
+from fairplay.players.remote import Closed, TooMuch
+from fairplay.players.timer import Timer
+from fairplay.players.values import IllFormed
+from fairplay.referee.closing import all_surely
+
+NAME_LIMIT = 3.0  # seconds from the connection to the name
+
+
+class SignUp:
+    """A door for at most so many clients, which is open within an `async with` statement until it is shut.
+
+    Their order is that in which they connected, however slowly each says its name. Who is silent, or says what is no
+    name, is cut off and holds up nobody. Who leaves after it has signed up stays on the list, and fails at its first
+    call. All who signed up are hung up on at the end of the statement.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        host: str,
+        port: int,
+        *,
+        most: int,
+        name_limit: float = NAME_LIMIT,
+        distinct: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._socket = listening(host, port)
+        self.host: str
+        self.port: int
+        self.host, self.port = self._socket.getsockname()[:2]
+        self._pattern = None if dialect.name is None else re.compile(dialect.name)
+        self._most = most
+        self._name_limit = name_limit
+        self._distinct = distinct  # is a name that somebody has no name for another?
+        self._clock = clock
+        self._numbers = count()
+        self._signed: dict[int, Client] = {}  # by the order of connection
+        self._full = asyncio.Event()
+        self._hall = Hall(self._socket, self._greet)
+        self._is_open = True
+
+    @property
+    def address(self) -> str:
+        """Where to come in, as HOST:PORT."""
+        return written_place(self.host, self.port)
+
+    @property
+    def clients(self) -> list[Client]:
+        """Who has signed up by now."""
+        return [self._signed[number] for number in sorted(self._signed)]
+
+    async def signed_up(self, within: float) -> list[Client]:
+        """Wait so many seconds, or until there can be no more of them; can be called again, for another period."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._full.wait()
+        return self.clients
+
+    async def shut(self) -> None:
+        """Let nobody in any more."""
+        if self._is_open:
+            self._is_open = False
+            try:
+                await self._hall.__aexit__()
+            finally:
+                self._socket.close()
+
+    async def __aenter__(self) -> Self:
+        await self._hall.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await self.shut()
+        finally:
+            await all_surely([client.hang_up() for client in self.clients])
+
+    async def _greet(self, connection: socket.socket, place: str) -> None:
+        """Sign somebody up, or cut it off."""
+        number = next(self._numbers)
+        _, line = await asyncio.get_running_loop().create_connection(CourseLine, sock=connection)
+        signed = False
+        try:
+            name = None if self._pattern is None else await self._name(line, self._pattern)
+            if (name is not None or self._pattern is None) and not self._full.is_set() and self._is_free(name):
+                signed = True
+                self._signed[number] = Client(line, name, place, self._clock)
+                if len(self._signed) == self._most:
+                    self._full.set()
+        finally:
+            if not signed:
+                await line.hang_up(b"", 0)
+
+    async def _name(self, line: CourseLine, pattern: re.Pattern[str]) -> str | None:
+        """The name that somebody says, if it is one. What follows it is looked at when the client is first called."""
+        try:
+            with Timer(self._name_limit, self._clock):
+                name = values.decode(await line.receive())
+        except (TimeoutError, Closed, TooMuch, IllFormed):
+            return None
+        return name if isinstance(name, str) and pattern.fullmatch(name) else None
+
+    def _is_free(self, name: str | None) -> bool:
+        return not (self._distinct and any(client.name == name for client in self._signed.values()))
