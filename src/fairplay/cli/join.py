@@ -9,16 +9,18 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.match_options import refuse_unreadable
+from fairplay.cli.match_options import MOST_EVIDENCE, refuse_unreadable
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
+from fairplay.core.messages import End, Message, Start
 from fairplay.games import title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, dial, lines_from, sender
 from fairplay.players.places import host_and_port
+from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
 from fairplay.render.text import printable
 
@@ -106,21 +108,84 @@ class Reported:
     show_default=True,
     help="Seconds without a message after which the host is given up.",
 )
+@click.option("--course", metavar="GAME", help="The host is the server of a course, which has a protocol of its own.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", *(level.value for level in Level)]),
+    help="How a program is shut in, with --course; see: fairplay doctor. [default: auto]",
+)
 @click.pass_context
-def join(context: click.Context, host: str, player: str, name: str | None, wait: float, patience: float) -> None:
+def join(
+    context: click.Context,
+    host: str,
+    player: str,
+    name: str | None,
+    wait: float,
+    patience: float,
+    course: str | None,
+    sandbox: str | None,
+) -> None:
     """Let PLAYER take part in a match that is hosted elsewhere.
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, or py:module:Name.
 
+    With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
+    signed up and none is given, it is made of what the player is called here.
+
     The exit code is 0 when the match ended with the player in it, and 1 if it was ejected or the line was lost.
     """
     refuse_unreadable((host, player, name or ""))
+    if course is not None:
+        ended = joined_course(course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox)
+        context.exit(0 if ended else 1)
+    if sandbox is not None:
+        raise BadRequest("--sandbox makes no sense without --course: the player is in this process")
     wire.check_name(name)
     with connection(host, wait=wait, patience=patience) as (lines, send):
         say(f"connected to {host}")
         to_the_end = took_part(player, lines, send, name)
     context.exit(0 if to_the_end else 1)
+
+
+def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
+    """Take part in whatever the server of a course plays, and say how it went; was the player there to the end?"""
+    from fairplay.hosting.course_guest import visit_course  # which needs much that others do not
+    from fairplay.players.course_client import PlayerFailed
+
+    scheme, slashes, place = host.partition("://")
+    if slashes and scheme != "tcp":
+        raise BadRequest(f"{host!r} is no server of a course; write HOST:PORT")
+    seat: Seat = 0
+
+    def hear(message: Message) -> None:
+        nonlocal seat
+        match message:
+            case Start(seat, names, _):
+                say(f"playing {course} as {printable(names[seat], LONGEST_LABEL)} in seat {seat}")
+            case End(result):
+                say("won" if result.ranking and seat in result.ranking[0] else "did not win")
+
+    try:
+        ended = visit_course(
+            course,
+            place if slashes else host,
+            player,
+            connected=lambda: say(f"connected to {host}"),
+            hear=hear,
+            **options,
+        )
+    except PlayerFailed as error:
+        say(f"the player failed, {error.failed.fault.value.replace('_', ' ')}: {printable(error.failed.why, LONGEST)}")
+        for line in error.failed.evidence.splitlines()[-MOST_EVIDENCE:]:
+            say(f"    {printable(line, LONGEST)}")
+        return False
+    except Lost as error:
+        say(f"the line was lost: {printable(str(error), LONGEST)}")
+        return False
+    if not ended:
+        say("the server hung up before the end")
+    return ended
 
 
 def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None], name: str | None) -> bool:

@@ -1,0 +1,186 @@
+"""Join servers of the courses with the command: with every kind of player, and servers that are none."""
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.core.messages import Failed
+from fairplay.course.dialects import DIALECTS
+from fairplay.players.limits import Limits
+from fairplay.players.sign_up import SignUp
+from tests.cli.command import BEST_SANDBOX, Done, fairplay, in_process
+from tests.cli.test_join import Script, free_port
+from tests.players.courses import LIMITS, NAMES, PLAYERS, Came, honest, tournament
+
+FIRST = """
+from fairplay.games import title
+
+def take_turn(view):
+    return next(title("fish").rules(rows=3, columns=4).actions(view))
+"""
+FISH = ("--course", "fish")
+
+
+class Server:
+    """A server of a course in a thread of its own, at which two honest clients play with whoever comes."""
+
+    def __init__(self, game: str, limits: Limits = LIMITS, matches: int = 1) -> None:
+        self.came: Came
+        self.address = ""
+        self.name: str | None = None  # of whoever came
+        self._open = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(game, limits, matches)))
+
+    async def _serve(self, game: str, limits: Limits, matches: int) -> None:
+        async def somebody(desk: SignUp) -> None:
+            self.address = desk.address
+            self._open.set()
+            while not desk.clients:
+                await asyncio.sleep(0.001)
+            self.name = desk.clients[0].name
+
+        others = [honest(game, name) for name in NAMES[1:]]
+        self.came = await tournament(game, [somebody, *others], limits=limits, matches=matches)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._open.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+
+def joined(server: Server, game: str, *player: str) -> Done:
+    with server:
+        return fairplay("join", "--course", game, server.address, *player)
+
+
+@pytest.mark.parametrize("game", DIALECTS)
+def test_a_house_player_plays_at_the_server_of_a_course(game: str) -> None:
+    server = Server(game)
+    done = joined(server, game, PLAYERS[game])
+
+    connected, seated, ended = done.err.splitlines()
+    assert (done.code, done.out) == (0, "")
+    assert server.came.ejected == server.came.failed == {}
+    assert connected == f"fairplay: connected to {server.address}"
+    assert seated.startswith(f"fairplay: playing {game} as ")
+    assert ended in ("fairplay: won", "fairplay: did not win")
+    assert server.name == (None if DIALECTS[game].name is None else PLAYERS[game])
+
+
+def test_the_player_sits_down_for_every_match_of_a_tournament() -> None:
+    server = Server("fish", matches=3)
+    done = joined(server, "fish", "greedy", "--name", "Zed")
+
+    assert (done.code, server.name) == (0, "Zed")
+    assert [line for line in done.err.splitlines() if "playing fish" in line] == [
+        "fairplay: playing fish as red in seat 0"
+    ] * 3
+
+
+@pytest.mark.parametrize("kind", ["a file", "a program", "a module"])
+def test_players_of_all_kinds_play_at_the_server_of_a_course(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot = tmp_path / "my_bot.py"
+    bot.write_text(FIRST)
+    if kind == "a module":
+        player = in_process(FIRST, tmp_path, monkeypatch)
+    else:
+        player = str(bot) if kind == "a file" else f"exec:{sys.executable} -P -m fairplay.bot {bot}"
+    server = Server("fish", matches=2)
+    done = joined(server, "fish", player, *(() if kind == "a module" else BEST_SANDBOX))
+
+    assert done.code == 0, done.err
+    assert server.came.ejected == server.came.failed == {}
+    assert server.name == ("mybot" if kind == "a file" else server.name)
+
+
+def test_a_player_that_raises_is_named_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server("fish")
+    done = joined(
+        server, "fish", in_process("def take_turn(view):\n    raise ValueError('oh no')", tmp_path, monkeypatch)
+    )
+
+    assert done.code == 1
+    assert "fairplay: the player failed, crashed: raised ValueError\nfairplay:     ValueError: oh no (" in done.err
+    (failed,) = server.came.ejected.values()
+    assert isinstance(failed, Failed) and failed.fault is Fault.GONE
+
+
+def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cheat = "def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}"
+    server = Server("fish")
+    done = joined(server, "fish", in_process(cheat, tmp_path, monkeypatch))
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: the server hung up before the end\n")
+    assert list(server.came.ejected) == ["ann"] and server.came.told[1:] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--course", "chess", "1", "greedy"), "there is no course 'chess'; there is fish, tsuro, q"),
+        ((*FISH, "1", "greedy", "--name", "x1"), "'x1' is no name in the course's fish"),
+        ((*FISH, "1", "greedy", "--name", ""), "'' is no name in the course's fish"),
+        (
+            ("--course", "tsuro", "1", "first", "--name", "ann"),
+            "the course's tsuro has no names, so 'ann' makes no sense",
+        ),
+        ((*FISH, "1", "dag"), "fish has no player 'dag'"),
+        ((*FISH, "1", "tcp:4000"), "'tcp:4000' is no player of this machine, so it cannot join"),
+        ((*FISH, "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
+        ((*FISH, "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
+        ((*FISH, "nowhere", "greedy"), "'nowhere' is no place to meet; write PORT or HOST:PORT"),
+        (("1", "greedy", "--sandbox", "none"), "--sandbox makes no sense without --course"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
+    done = fairplay("join", *arguments)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"fairplay: {why}") and done.err.count("\n") == 1
+
+
+def test_where_nobody_listens_is_said_in_one_line() -> None:
+    done = fairplay("join", *FISH, f"127.0.0.1:{free_port()}", "greedy", "--wait", "0")
+
+    assert done.code == 2 and done.err.startswith("fairplay: cannot connect to 127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "why"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", 2, "what came is no call: not JSON of a kind"),
+        (b'{"type":"hello"}', 2, "what came is no call: Expected `array`, got `object`"),
+        (b'["start"]', 2, "what came is no call: Expected `array` of at least length 2"),
+        (b'["dance",[]]', 2, "what came is no call of the course: not a call of Fish: dance"),
+        (b'["setup",[{}]]', 2, "what came is no call of the course: "),
+        (b'["start",[true]', 1, "the line was lost: the server hung up in the middle of a call"),
+        (b'["start",[true]]', 1, "the server hung up before the end"),
+        (b"", 1, "the server hung up before the end"),
+        (b'["' + b"x" * 2_000_000, 1, "the line was lost: a call of more than 1048576 bytes came"),
+    ],
+)
+def test_a_server_that_speaks_otherwise_is_left(says: bytes, code: int, why: str) -> None:
+    with Script(says) as host:
+        done = fairplay("join", *FISH, host.address, "greedy")
+
+    _, said = done.err.splitlines()
+    assert (done.code, done.out) == (code, "")
+    assert said.startswith(f"fairplay: {why}")
+
+
+def test_a_silent_server_is_given_up() -> None:
+    with Script(stay=0.5) as host:
+        done = fairplay("join", *FISH, host.address, "greedy", "--patience", "0.2")
+
+    assert done.code == 1 and done.err.endswith("fairplay: the line was lost: no call came for 0.2 s\n")
