@@ -69,6 +69,7 @@ WRONG: list[tuple[bytes, int, str]] = [
     (b'["a" "b"]', 5, "not JSON"),
     (b'["\\x"]', 3, "not JSON"),
     (b'["\\u00g0"]', 6, "not JSON"),
+    (b'["\\u00e"]', 7, "not JSON"),
     (b'["a\nb"]', 3, "not JSON"),
     (b'["\x00"]', 2, "not JSON"),
     (b'["\xff"]', 2, "not UTF-8"),

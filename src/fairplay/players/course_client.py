@@ -54,10 +54,10 @@ async def join_course(
     For every match a player sits down, and is closed after it; `hear` is told what it is told. The connection is closed
     on every path. Raises Lost, Misunderstood (the server does not speak so) or PlayerFailed.
     """
-    if dialect.name is not None:
-        check_name(dialect, name)
-    connection.setblocking(False)
     try:
+        if dialect.name is not None:
+            check_name(dialect, name)
+        connection.setblocking(False)
         _, line = await asyncio.get_running_loop().create_connection(lambda: CourseLine(MOST_LINE), sock=connection)
     except BaseException:
         connection.close()
@@ -75,7 +75,7 @@ async def join_course(
         return told_the_end
     finally:
         try:
-            await surely(seat.leave())
+            await seat.leave()
         finally:
             await line.hang_up(b"", 0)
 
@@ -115,7 +115,7 @@ class Seat:
         """Nobody sits there any more."""
         channel, self._channel = self._channel, None
         if channel is not None:
-            await channel.close(None)
+            await surely(channel.close(None))
 
 
 async def next_call(line: CourseLine, patience: float) -> bytes | None:

@@ -71,8 +71,9 @@ class CourseLine(asyncio.Protocol, Line):
         wrong = self._scanner.wrong
         if isinstance(wrong, TooMuch):
             raise wrong
-        there = self._values[0] if self._values else self.unfinished
-        return there or (wrong.text if isinstance(wrong, IllFormed) else b"")
+        if self._values:
+            return self._values[0]
+        return wrong.text if isinstance(wrong, IllFormed) else self.unfinished
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Cut the line; in this protocol there are no last words."""
@@ -117,7 +118,6 @@ class CourseLine(asyncio.Protocol, Line):
     def resume_writing(self) -> None:
         """It reads again."""
         done(self._clear)
-        self._clear = None
 
     def _end(self) -> None:
         if self._over is None and self.unfinished:

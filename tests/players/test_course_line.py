@@ -1,0 +1,404 @@
+"""Call somebody over a line of values: what counts as the answer, how long it may take, and when the line is cut."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Fault, Receipt
+from fairplay.core.game import Moment
+from fairplay.core.messages import Answer, Answered, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.roles import Parting
+from fairplay.course.dialect import Call
+from fairplay.players.course_line import CourseLine
+from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client, CourseRemote
+from fairplay.players.limits import Limits
+from fairplay.players.remote import Closed
+from fairplay.players.values import MOST_BLANKS
+from fairplay.referee.local import NO_ACTION
+from tests.players.courses import run, turns
+from tests.players.lines import Clockwork, in_clockwork
+from tests.toy import Play, Toy
+
+CALL = Call("hear", (True,))
+SOON = 20.0
+GAME = Toy(cards=6, hand=2)
+VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
+START, TURN, TELL = Start(0, ("ann", "bob"), VIEW), TakeTurn(VIEW), Tell(5)
+
+
+class Plain:
+    """The toy as a course might say it: a greeting in two calls, a card as the reply, nothing for news."""
+
+    def calls(self, message: Message) -> list[Call]:
+        match message:
+            case Start():
+                return [Call("as", (0,)), Call("with", (["bob"],))]
+            case TakeTurn():
+                return [Call("turn", ())]
+        return []
+
+    def action(self, reply: Any) -> Any:
+        if not isinstance(reply, list):
+            raise BadRequest("a card in a list was due")
+        return {"type": "play", "card": reply[0]}
+
+
+@asynccontextmanager
+async def pair(buffer: int | None = None) -> AsyncIterator[tuple[CourseLine, socket.socket]]:
+    """A line, and its other end in the hands of a test."""
+    ours, theirs = socket.socketpair()
+    if buffer is not None:
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
+    theirs.setblocking(False)
+    _, line = await asyncio.get_running_loop().create_connection(CourseLine, sock=ours)
+    with theirs:
+        try:
+            yield line, theirs
+        finally:
+            await line.hang_up(b"", 0)
+
+
+Act = Callable[[Client, socket.socket], Awaitable[Any]]
+
+
+def with_client(act: Act) -> Any:
+    async def do() -> Any:
+        async with pair() as (line, theirs):
+            return await act(Client(line), theirs)
+
+    return run(do())
+
+
+async def heard(theirs: socket.socket) -> bytes:
+    return await asyncio.get_running_loop().sock_recv(theirs, 65536)
+
+
+async def replying(client: Client, theirs: socket.socket, *pieces: bytes, limit: float = SOON) -> Answered | Failed:
+    """The answer to a call, when these pieces come as a reply."""
+    asking = asyncio.create_task(client.call(CALL, limit))
+    with suppress(ConnectionError):
+        assert await heard(theirs) == b'["hear",[true]]\n'
+    for piece in pieces:
+        with suppress(ConnectionError):
+            theirs.send(piece)
+        await turns()
+    return await asking
+
+
+def why(answer: Answer) -> tuple[Fault, str]:
+    assert isinstance(answer, Failed), answer
+    return answer.fault, answer.why
+
+
+# What counts as the answer.
+
+
+def test_a_newline_may_come_after_the_next_call() -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        for _ in range(3):
+            assert isinstance(await replying(client, theirs, b"\n" + b" " * 5000, b'"vo', b'id"'), Answered)
+
+    with_client(act)
+
+
+def test_what_lies_there_when_the_call_is_made_is_no_answer() -> None:
+    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+        theirs.send(b'"void"')  # and nobody has looked yet
+        return await client.call(CALL, SOON)
+
+    assert why(with_client(act)) == (Fault.MALFORMED, TOO_EARLY)
+
+
+@pytest.mark.parametrize("more", [b'"void"', b"[", b"x", b'\n "void"'], ids=repr)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_more_than_one_value_is_found_out_now_or_at_the_next_call(more: bytes, at_once: bool) -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        if at_once:
+            assert why(await replying(client, theirs, b'"void"' + more)) == (Fault.MALFORMED, TOO_MANY)
+        else:
+            assert isinstance(await replying(client, theirs, b'"void"', more), Answered)
+            assert why(await client.call(CALL, SOON)) == (Fault.MALFORMED, TOO_EARLY)
+
+    with_client(act)
+
+
+def test_who_failed_is_not_called_again() -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        failed = await replying(client, theirs, b"void")
+        assert why(failed)[0] is Fault.MALFORMED and client.failed is failed
+        assert await client.call(CALL, SOON) is failed
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1)
+
+    with_client(act)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (b"void", (Fault.MALFORMED, "not a reply: not JSON of a kind that is ever due: a string, a list or an object")),
+        (b"[1.5", (Fault.MALFORMED, "not a reply: a number that is not whole")),
+        (b'"Void"', (Fault.MALFORMED, NOT_VOID)),
+        (b'["void"]', (Fault.MALFORMED, NOT_VOID)),
+        (b'{"a":1,"a":1}', (Fault.MALFORMED, "not a reply: a key is there twice")),
+        (b'"' + b"x" * 9000, (Fault.FLOOD, "sent more than 8192 bytes in a value, or 65536 of white space")),
+    ],
+)
+def test_what_is_no_answer_is_said_at_once_and_kept_as_evidence(reply: bytes, expected: tuple[Fault, str]) -> None:
+    answer = with_client(lambda client, theirs: replying(client, theirs, reply))
+
+    assert why(answer) == expected
+    assert f"received {reply[:100]!r}"[:100] in answer.evidence
+    assert "limit 20.000 s" in answer.evidence
+
+
+def test_white_space_without_end_is_too_much_and_is_not_even_read() -> None:
+    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+        asking = asyncio.create_task(client.call(CALL, SOON))
+        sent = 0
+        while not asking.done():
+            with suppress(BlockingIOError):
+                sent += theirs.send(b" " * 4096)
+            await asyncio.sleep(0)
+        for _ in range(1000):  # whatever the buffers of the kernel hold
+            with suppress(BlockingIOError):
+                sent += theirs.send(b" " * 4096)
+            await asyncio.sleep(0)
+        assert MOST_BLANKS < sent < 1000 * 4096
+        return await asking
+
+    assert why(with_client(act))[0] is Fault.FLOOD
+
+
+def test_values_that_nobody_asked_for_are_not_read_without_end() -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        sent = 0
+        for _ in range(1000):
+            with suppress(BlockingIOError):
+                sent += theirs.send(b'"void" ' * 600)
+            await asyncio.sleep(0)
+        assert sent < 1000 * 4200
+        assert why(await client.call(CALL, SOON)) == (Fault.MALFORMED, TOO_EARLY)
+
+    with_client(act)
+
+
+@pytest.mark.parametrize(
+    ("before", "fault"), [(b"", Fault.GONE), (b" \n", Fault.GONE), (b'["vo', Fault.MALFORMED)], ids=repr
+)
+def test_the_end_of_the_line_is_noticed_at_once(before: bytes, fault: Fault) -> None:
+    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+        asking = asyncio.create_task(client.call(CALL, SOON))
+        await heard(theirs)
+        theirs.send(before)
+        await turns()
+        theirs.shutdown(socket.SHUT_WR)
+        return await asking
+
+    assert why(with_client(act))[0] is fault
+
+
+def test_an_answer_counts_although_the_line_ends_behind_it() -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        asking = asyncio.create_task(client.call(CALL, SOON))
+        await heard(theirs)
+        theirs.send(b'"void"')
+        theirs.close()
+        assert isinstance(await asking, Answered)
+        assert why(await client.call(CALL, SOON)) == (Fault.GONE, "the connection was closed")
+
+    with_client(act)
+
+
+def test_too_much_that_nobody_asked_for_is_found_out_before_the_call_is_made() -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        theirs.send(b" " * (MOST_BLANKS + 1))
+        await turns()
+        assert why(await client.call(CALL, SOON))[0] is Fault.FLOOD
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1)
+
+    with_client(act)
+
+
+# The line itself.
+
+
+def on_line(act: Callable[[CourseLine, socket.socket], Awaitable[Any]]) -> Any:
+    async def do() -> Any:
+        async with pair(4096) as (line, theirs):
+            return await act(line, theirs)
+
+    return run(do())
+
+
+def test_a_line_is_read_again_when_what_was_too_much_has_been_taken() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> list[bytes]:
+        theirs.send(b"[1] [2] [3]")
+        await turns()
+        theirs.send(b"[4]")
+        async with asyncio.timeout(SOON):
+            return [await line.receive() for _ in range(4)]
+
+    assert on_line(act) == [b"[1]", b"[2]", b"[3]", b"[4]"]
+
+
+def test_who_has_stopped_talking_still_hears() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> bytes:
+        theirs.shutdown(socket.SHUT_WR)
+        await turns()
+        await line.send(b"[1]")
+        return await heard(theirs)
+
+    assert on_line(act) == b"[1]"
+
+
+def test_sending_waits_for_who_does_not_read_and_no_longer() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> None:
+        for _ in range(2):
+            sending = asyncio.create_task(line.send(b"x" * 1_000_000))
+            await turns(20)
+            assert not sending.done()
+            left = 1_000_000
+            while left:
+                left -= len(await heard(theirs))
+            await asyncio.wait_for(sending, SOON)
+        sending = asyncio.create_task(line.send(b"x" * 1_000_000))
+        await turns(20)
+        theirs.close()
+        with pytest.raises(Closed):
+            await asyncio.wait_for(sending, SOON)
+        with pytest.raises(Closed):
+            await line.send(b"x")
+
+    on_line(act)
+
+
+# How long it may take.
+
+
+def in_no_time(act: Callable[[Client, socket.socket, Clockwork], Awaitable[Any]], buffer: int | None = None) -> Any:
+    async def do(loop: Clockwork) -> Any:
+        async with pair(buffer) as (line, theirs):
+            return await act(Client(line, clock=loop.time), theirs, loop)
+
+    return in_clockwork(do)
+
+
+def test_every_call_has_its_own_limit_and_half_an_answer_does_not_stop_the_clock() -> None:
+    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answered | Failed:
+        for seconds in (1.9, 1.9, 4.9):
+            loop.call_later(seconds, theirs.send, b'"void"')
+            answer = await client.call(CALL, 2.0 if seconds < 2 else 5.0)
+            assert isinstance(answer, Answered) and answer.took == pytest.approx(seconds, abs=0.01)
+        for at in range(1, 100):
+            loop.call_later(at / 10, theirs.send, b" " if at < 10 else b"[")
+        return await client.call(CALL, 2.0)
+
+    answer = in_no_time(act)
+    assert why(answer) == (Fault.TIMED_OUT, "no answer within 2 s")
+    assert answer.took == pytest.approx(2.0, abs=0.01) and r"received b'[[[" in answer.evidence
+
+
+def test_who_never_reads_is_timed_out() -> None:
+    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answered | Failed:
+        return await client.call(Call("long", ("x" * 1_000_000,)), 2.0)
+
+    assert why(in_no_time(act, 4096)) == (Fault.TIMED_OUT, "no answer within 2 s")
+
+
+def test_who_reads_slowly_is_waited_for() -> None:
+    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+        asking = asyncio.create_task(client.call(Call("long", ("x" * 3_000_000,)), SOON))
+        left = len(b'["long",[""]]\n') + 3_000_000
+        while left:
+            left -= len(await heard(theirs))
+        theirs.send(b'"void"')
+        return await asking
+
+    assert isinstance(with_client(act), Answered)
+
+
+# A channel for one match.
+
+
+def asked(
+    message: Message, *replies: bytes, limits: Limits | None = None, after: float = 1.0
+) -> tuple[Answer, list[bytes]]:
+    """The answer to a message, when each of its calls is replied to after a second, and the calls."""
+
+    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> tuple[Answer, list[bytes]]:
+        channel = CourseRemote(client, Plain(), GAME, limits=limits or Limits())
+        asking, calls = asyncio.create_task(channel.ask(message)), list[bytes]()
+        for reply in replies:
+            calls.append(await heard(theirs))
+            await asyncio.sleep(1.0)
+            theirs.send(reply)
+        return await asking, calls
+
+    found: tuple[Answer, list[bytes]] = in_no_time(act)
+    return found
+
+
+def test_a_message_is_as_many_calls_as_the_dialect_makes_of_it() -> None:
+    answer, calls = asked(START, b'"void"', b'"void"', limits=Limits(move=1.5))
+
+    assert calls == [b'["as",[0]]\n', b'["with",[["bob"]]]\n']
+    assert isinstance(answer, Answered) and answer.value is None and answer.took == pytest.approx(2.0, abs=0.01)
+    assert asked(TELL) == (Answered(None), [])
+
+
+def test_the_first_call_that_fails_is_the_last() -> None:
+    answer, calls = asked(START, b'"no"')
+
+    assert why(answer) == (Fault.MALFORMED, NOT_VOID) and calls == [b'["as",[0]]\n']
+    assert answer.took == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_reply_to_a_turn_becomes_an_action() -> None:
+    answer, calls = asked(TURN, b" [ 3 ] ")
+
+    assert isinstance(answer, Answered) and answer.value == Play(3) and calls == [b'["turn",[]]\n']
+    assert answer.evidence is not None and "received b'[ 3 ]'" in answer.evidence()
+
+
+@pytest.mark.parametrize("reply", [b'"void"', b'["x"]', b"[[3]]", b"[true]"], ids=repr)
+def test_a_reply_that_is_no_action_is_malformed(reply: bytes) -> None:
+    assert why(asked(TURN, reply)[0]) == (Fault.MALFORMED, NO_ACTION)
+
+
+def test_turns_are_paid_from_the_bank() -> None:
+    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answer:
+        channel = CourseRemote(client, Plain(), GAME, limits=Limits(move=5.0, bank=5.0))
+        loop.call_later(4.0, theirs.send, b"[3]")
+        assert isinstance(await channel.ask(TURN), Answered)
+        return await channel.ask(TURN)
+
+    assert why(in_no_time(act)) == (Fault.TIMED_OUT, "no answer within 1 s")
+
+
+@pytest.mark.parametrize(
+    ("parting", "reply", "cut"),
+    [
+        (None, b'"void"', False),
+        (Receipt(7, "ab"), b'"void"', False),
+        (Ejected(0, Fault.ILLEGAL, Moment.TURN, "against the rules"), b'"void"', True),
+        (None, b"void", True),
+    ],
+)
+def test_the_line_outlives_a_match_unless_the_player_is_out(parting: Parting, reply: bytes, cut: bool) -> None:
+    async def act(client: Client, theirs: socket.socket) -> None:
+        channel = CourseRemote(client, Plain(), GAME)
+        await replying(client, theirs, reply)
+        await channel.close(parting)
+        if cut:
+            assert await heard(theirs) == b""
+        else:
+            assert isinstance(await replying(client, theirs, b'"void"'), Answered)
+
+    with_client(act)
