@@ -1,7 +1,8 @@
 """Measure what a turn costs a player at some distance, beside the barest code that says the same.
 
 A turn is a question to a player that answers at once, and its answer, decoded. The bare code is what one would write
-with asyncio alone: it encodes, sends, waits for a line with a time-out, and decodes; it checks nothing else.
+with asyncio alone: it encodes, sends, waits for a line with a time-out, and decodes; it checks nothing else. For
+a client of a course it is a turn of our own protocol, of which a turn of the course may cost at most 1.3 times as much.
 """
 
 import argparse
@@ -11,15 +12,21 @@ import sys
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple
 
 from fairplay.core.messages import Answered, TakeTurn
+from fairplay.core.roles import AsyncChannel
+from fairplay.course.dialects import DIALECTS
+from fairplay.games import game_with
 from fairplay.games.fish import Fish
 from fairplay.players import wire
+from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
+from fairplay.players.sign_up import SignUp
 
 ROUNDS = 15
 TURNS = 200  # in a round
@@ -34,12 +41,13 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.write(b'{"nonce":' + nonce.search(line)[1] + b',"answer":' + answer + b"}\n")
     sys.stdout.buffer.flush()
 """
+ANSWER = '{"type":"place","at":[0,0]}'
 TCP_BOT = r"""
 import re, socket, sys
 nonce = re.compile(rb'"nonce":("[^"]*")')
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
     for text in line.makefile("rb"):
-        answer = b'{"type":"place","at":[0,0]}' if text.startswith(b'{"type":"take_turn"') else b"null"
+        answer = sys.argv[2].encode() if text.startswith(b'{"type":"take_turn"') else b"null"
         line.sendall(b'{"nonce":' + nonce.search(text)[1] + b',"answer":' + answer + b"}\n")
 """
 WEBSOCKET_BOT = r"""
@@ -51,6 +59,18 @@ with connect(f"ws://127.0.0.1:{sys.argv[1]}", compression=None, proxy=None) as l
         answer = '{"type":"place","at":[0,0]}' if text.startswith('{"type":"take_turn"') else "null"
         line.send('{"nonce":' + nonce.search(text)[1] + ',"answer":' + answer + "}")
 """
+COURSE_BOT = r"""
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+    line.sendall(sys.argv[3].encode())
+    for text in line.makefile("rb"):
+        line.sendall(sys.argv[2].encode() + b"\n")
+"""
+REPLIES = {  # to the first turn of each game, by our own protocol and by the course's
+    "fish": (ANSWER, "[0,0]"),
+    "tsuro": ('{"type":"place","tile":1,"degrees":0,"port":"C","at":[1,0]}', '[[1,0],"C",1,0]'),
+    "q": ('{"type":"pass"}', '"pass"'),
+}
 
 
 class Figure(NamedTuple):
@@ -92,13 +112,33 @@ async def websocket_turn(rounds: int) -> Figure:
     return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds)
 
 
+async def course_turn(name: str, rounds: int) -> Figure:
+    """A client of a course at the other end of a connection; the bare code is a turn of our own protocol there."""
+    game, dialect = game_with(name, {}), DIALECTS[name]
+    message, (answer, reply) = TakeTurn(game.view(game.deal(3, bytes(32)), 0)), REPLIES[name]
+    door, sign = listen_tcp("0"), "" if dialect.name is None else '"bot"\n'
+    async with SignUp(dialect, "127.0.0.1", 0, most=1) as desk:
+        bots = [
+            await asyncio.create_subprocess_exec(sys.executable, "-c", *words)
+            for words in ((COURSE_BOT, str(desk.port), reply, sign), (TCP_BOT, str(door.port), answer))
+        ]
+        (client,), (guest,) = await desk.signed_up(LIMIT), await door.seat(game)
+        try:
+            channel = CourseRemote(client, dialect.callee(game, "bot"), game)
+            return await compared(asking(channel, message), asking(guest.remote, message), rounds)
+        finally:
+            await guest.remote.close(None)
+            await client.hang_up()
+            await asyncio.gather(*(bot.wait() for bot in bots))
+
+
 async def over_network(door: Door, bot: str, rounds: int) -> Figure:
     """A bot that comes in through a door, beside one on bare streams."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
     bare_port = server.sockets[0].getsockname()[1]
-    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(door.port))
-    bare = await asyncio.create_subprocess_exec(sys.executable, "-c", TCP_BOT, str(bare_port))
+    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(door.port), ANSWER)
+    bare = await asyncio.create_subprocess_exec(sys.executable, "-c", TCP_BOT, str(bare_port), ANSWER)
     (guest,) = await door.seat(GAME)
     reader, writer = await came
     try:
@@ -110,11 +150,11 @@ async def over_network(door: Door, bot: str, rounds: int) -> Figure:
         await asyncio.gather(ours.wait(), bare.wait())
 
 
-def asking(remote: Remote) -> Turn:
+def asking(remote: AsyncChannel, message: TakeTurn = MESSAGE) -> Turn:
     """A turn of ours."""
 
     async def turn() -> None:
-        assert isinstance(await remote.ask(MESSAGE), Answered)
+        assert isinstance(await remote.ask(message), Answered)
 
     return turn
 
@@ -150,6 +190,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "process.turn.strict.pondering": lambda rounds: process_turn(Sandbox(Level.STRICT, pondering=True), rounds),
     "tcp.turn": tcp_turn,
     "websocket.turn": websocket_turn,
+    **{f"course.turn.{name}": partial(course_turn, name) for name in REPLIES},
 }
 
 
