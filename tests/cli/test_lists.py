@@ -8,7 +8,19 @@ import pytest
 
 from tests.cli.command import Done, fairplay, refusal, script
 
-VERBS = ["games", "players", "play", "tournament", "standings", "check-bot", "join", "replay", "draw", "verify"]
+VERBS = [
+    "games",
+    "players",
+    "play",
+    "tournament",
+    "standings",
+    "check-bot",
+    "join",
+    "serve",
+    "replay",
+    "draw",
+    "verify",
+]
 VERBS += ["resume", "why", "why-not", "debug", "library", "doctor", "course"]
 
 

@@ -1,5 +1,6 @@
 """fairplay course: answer what the course's test harnesses ask."""
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -10,21 +11,36 @@ import click
 
 from fairplay.core.errors import BadRequest
 from fairplay.harness.cases import Case, Each, Harness, Verdict, ask, read_cases, read_values, run
+from fairplay.harness.over_network import PROGRAMS, program_of
 from fairplay.harness.programs import HARNESSES
 
 
 @click.command()
 @click.argument("game")
 @click.argument("harness")
+@click.argument("arguments", nargs=-1)
 @click.option("--cases", "file", metavar="FILE", help="Run the cases in a .jsonl file instead of reading one.")
 @click.option("--show", "directory", metavar="DIR", help="Write every state there (xgames-with-observer).")
 @click.pass_context
-def course(context: click.Context, game: str, harness: str, file: str | None, directory: str | None) -> None:
+def course(
+    context: click.Context,
+    game: str,
+    harness: str,
+    arguments: tuple[str, ...],
+    file: str | None,
+    directory: str | None,
+) -> None:
     """Answer a test HARNESS of the course, such as xstate of fish.
 
     Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
+    xserver and xclients take a port: each is one end of a line, and what a server says in the end is printed.
     """
+    if harness in PROGRAMS.get(game, {}):
+        be_an_end(game, harness, arguments)
+        return
     answer = find(game, harness)
+    if arguments:
+        raise BadRequest(f"{harness} takes no arguments: it reads JSON values from standard input")
     if file is not None and directory is not None:
         raise BadRequest("--show goes with one game from standard input, not with --cases")
     if file is None:
@@ -39,6 +55,22 @@ def course(context: click.Context, game: str, harness: str, file: str | None, di
         click.echo(f"{outcome.id}: expected {plain(outcome.expected)}, got {plain(outcome.got)}")
     click.echo(f"{len(cases) - len(failed)} passed, {len(failed)} failed")
     context.exit(1 if failed else 0)
+
+
+def be_an_end(game: str, harness: str, words: tuple[str, ...]) -> None:
+    """Be the course's server, or its clients."""
+    program, arguments = program_of(game, harness, words)
+    values = []
+    if program.reads and not sys.stdin.isatty():
+        with click.open_file("-", "rb") as stdin:
+            values = read_values(stdin.read())
+    try:
+        inspect.signature(program.run).bind(*arguments, *values)
+    except TypeError:
+        raise BadRequest(f"{harness} reads one JSON value from standard input, not {len(values)}") from None
+    told = program.run(*arguments, *values)
+    if told is not None:
+        click.echo(plain(told))
 
 
 def find(game: str, harness: str) -> Harness:

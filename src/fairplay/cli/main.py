@@ -14,7 +14,7 @@ from fairplay.render.text import printable
 
 LONGEST_ERROR = 2000
 VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
-    *("games", "players", "play", "tournament", "standings", "check-bot", "join", "replay", "draw", "verify"),
+    *("games", "players", "play", "tournament", "standings", "check-bot", "join", "serve", "replay", "draw", "verify"),
     *("resume", "why", "why-not", "debug", "library", "doctor", "course"),
 )
 

@@ -9,7 +9,6 @@ from fairplay.core.game import Seat
 from fairplay.core.roles import AsyncChannel
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import MatchSpec
-from fairplay.tournament.runners import Hand, Runner
 from fairplay.tournament.worker import Job, Played, decode_job, encode
 
 Gather = Callable[[MatchSpec], Mapping[Seat, AsyncChannel]]  # the channels of those who are to play
@@ -21,16 +20,24 @@ class InLoop(Executor):
     def __init__(self, loop: asyncio.AbstractEventLoop, gather: Gather) -> None:
         self._loop = loop
         self._gather = gather
+        self._playing: set[Future[bytes]] = set()
+        self._stopped = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Play a job; whatever else a runner would have done in a worker makes no sense here."""
         [job] = args
-        return asyncio.run_coroutine_threadsafe(self._play(decode_job(job)), self._loop)
+        playing = asyncio.run_coroutine_threadsafe(self._play(decode_job(job)), self._loop)
+        self._playing.add(playing)
+        playing.add_done_callback(self._playing.discard)
+        if self._stopped:
+            playing.cancel()
+        return playing
+
+    def stop(self) -> None:
+        """Call off what is played: whoever waits for it hears that, and does not wait any longer."""
+        self._stopped = True
+        for playing in list(self._playing):
+            playing.cancel()
 
     async def _play(self, job: Job) -> bytes:
         return encode([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
-
-
-def in_loop(loop: asyncio.AbstractEventLoop, gather: Gather, places: int) -> Runner:
-    """Plays so many matches at once in an event loop."""
-    return Runner([Hand(lambda: InLoop(loop, gather), places)])

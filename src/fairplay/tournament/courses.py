@@ -12,3 +12,4 @@ class TsuroCourse(Settings, frozen=True, tag="tsuro-course"):
 
 
 Course = FishCourse | TsuroCourse
+COURSES: dict[str, Course] = {"fish": FishCourse(), "tsuro": TsuroCourse()}  # by game

@@ -1,0 +1,73 @@
+"""Say how the server of each course lets players sign up, what it deals, and how it tells the result."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+Names = Sequence[str]
+
+
+class ServerRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The course's numbers; a host may choose others."""
+
+    least: int  # players: with fewer nothing is played
+    most: int  # with so many nobody else is waited for
+    wait: float  # seconds of a waiting period
+    tries: int = 1  # periods, at most
+    name_limit: float = 3.0  # seconds for a name, from the moment of connecting
+    turn: float = 5.0  # seconds for each answer
+    distinct: bool = False  # is a second one of the same name turned away?
+    parameters: dict[str, Any] = {}  # of the game
+
+
+class Server(msgspec.Struct, frozen=True):
+    """The server of a course."""
+
+    rules: ServerRules
+    result: Callable[[Sequence[Names], Names], Any]  # what is told of the ranks, best first, and of the misbehaved
+
+
+def fish_result(ranks: Sequence[Names], out: Names) -> list[int]:
+    """How many have won, and how many misbehaved.
+
+    >>> fish_result([["ann", "bob"], ["cyd"]], ["dan"])
+    [2, 1]
+    """
+    return [len(ranks[0]) if ranks else 0, len(out)]
+
+
+def tsuro_result(ranks: Sequence[Names], out: Names) -> dict[str, Any]:
+    """The names by rank, and of those who cheated; what is empty is left out.
+
+    >>> tsuro_result([[], ["bob", "ann"]], [])
+    {'winners': [['ann', 'bob']]}
+    """
+    winners = [sorted(rank) for rank in ranks if rank]
+    return {key: found for key, found in (("winners", winners), ("cheaters", sorted(out))) if found}
+
+
+def q_result(ranks: Sequence[Names], out: Names) -> list[list[str]]:
+    """The names of the winners, sorted, and of those who misbehaved, in the order of their ejection.
+
+    >>> q_result([["bob", "ann"], ["cyd"]], ["eve", "dan"])
+    [['ann', 'bob'], ['eve', 'dan']]
+    """
+    return [sorted(ranks[0]) if ranks else [], list(out)]
+
+
+SERVERS: dict[str, Server] = {
+    "fish": Server(
+        ServerRules(
+            least=5,
+            most=10,
+            wait=30.0,
+            tries=2,
+            name_limit=10.0,
+            parameters={"rows": 5, "columns": 5, "fish": 2, "holes": 0},
+        ),
+        fish_result,
+    ),
+    "tsuro": Server(ServerRules(least=1, most=20, wait=60.0, parameters={"tiles": "cycle"}), tsuro_result),
+    "q": Server(ServerRules(least=2, most=4, wait=20.0, tries=2, distinct=True), q_result),
+}

@@ -1,0 +1,110 @@
+"""Be the clients of a course: good ones by a strategy, and those that misbehave as an actor of the course does."""
+
+import asyncio
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.roles import AnyStrategy, AsyncChannel
+from fairplay.course.dialect import Dialect
+from fairplay.hosting.table import Here
+from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_call, nothing, send
+from fairplay.players.course_line import CourseLine
+from fairplay.players.dial import Lost
+from fairplay.players.serve import Misunderstood
+from fairplay.referee.local import Local
+
+PATIENCE = 600.0  # seconds without a call
+DIALLING = 30.0  # seconds until the server is there
+PAUSE = 0.05
+APART = 0.02  # seconds between two connections, so that the first comes first
+
+
+class Deed(msgspec.Struct, frozen=True):
+    """What a client does instead of answering, at one of the calls of a method."""
+
+    method: str
+    count: int = 1  # the first call that it does not answer
+    said: bytes | None = b""  # instead; empty: it hangs up. None: nothing at all, and it stays
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """A client."""
+
+    name: str
+    strategy: AnyStrategy
+    deed: Deed | None = None
+
+
+async def act(dialect: Dialect, host: str, port: int, actor: Actor) -> None:
+    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
+    connection = await dialled(host, port)
+    _, line = await asyncio.get_running_loop().create_connection(CourseLine, sock=connection)
+    seat, calls = Seat(dialect.caller(actor.name), sitting_down(actor), nothing), Counter[str]()
+    try:
+        if dialect.name is not None:
+            await send(line, actor.name, PATIENCE)
+        while (received := await next_call(line, PATIENCE)) is not None:
+            call = call_in(received)
+            calls[call.method] += 1
+            reply, _ = await seat.answer(call)
+            deed = actor.deed
+            if deed is None or call.method != deed.method or calls[call.method] < deed.count:
+                await send(line, reply, PATIENCE)
+            elif deed.said is None:
+                while await next_call(line, PATIENCE) is not None:  # until the server hangs up
+                    pass
+                return
+            elif not deed.said:
+                return
+            else:
+                await line.send(deed.said)
+    except (Lost, Misunderstood, PlayerFailed):
+        return
+    finally:
+        try:
+            await seat.leave()
+        finally:
+            await line.hang_up(b"", 0)
+
+
+def sitting_down(actor: Actor) -> Callable[[Game[Any, Any, Any]], Any]:
+    """What seats the strategy of an actor for a match."""
+
+    async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
+        return Here(Local(actor.strategy, game))
+
+    return sit_down
+
+
+async def dialled(host: str, port: int) -> socket.socket:
+    """A connection to a server, which may not be there yet."""
+    deadline = time.monotonic() + DIALLING
+    while True:
+        connection = socket.socket()
+        connection.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(connection, (host, port))
+            return connection
+        except OSError as error:
+            connection.close()
+            if time.monotonic() > deadline:
+                raise BadRequest(f"there is no server at {host}:{port}: {error.strerror}") from None
+            await asyncio.sleep(PAUSE)
+        except BaseException:
+            connection.close()
+            raise
+
+
+async def act_all(dialect: Dialect, host: str, port: int, actors: Sequence[Actor], apart: float = APART) -> None:
+    """All of them at once; they connect in their order."""
+    async with asyncio.TaskGroup() as together:
+        for actor in actors:
+            together.create_task(act(dialect, host, port, actor))
+            await asyncio.sleep(apart)

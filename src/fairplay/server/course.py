@@ -1,0 +1,186 @@
+"""Play the role of a course's server: let clients sign up, play with them, and say what came of it."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import HostFault
+from fairplay.core.game import Game, Seat
+from fairplay.core.match import Match
+from fairplay.core.messages import Failed
+from fairplay.core.roles import AsyncChannel
+from fairplay.course.dialect import Call, Dialect
+from fairplay.course.servers import ServerRules
+from fairplay.games import game_with
+from fairplay.hosting.run import Hosted
+from fairplay.hosting.sitting import Sitting, journal_in, new_match, unrecorded
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.hosting.table import Gathering
+from fairplay.hosting.terms import Terms
+from fairplay.journal.append_file import Sync
+from fairplay.players.course_remote import Client, CourseRemote
+from fairplay.players.limits import Limits
+from fairplay.players.sign_up import SignUp
+from fairplay.referee.host import Referee, distinct
+from fairplay.server.in_loop import InLoop
+from fairplay.tournament import notebook
+from fairplay.tournament.courses import COURSES
+from fairplay.tournament.events import Audience
+from fairplay.tournament.manager import Manager
+from fairplay.tournament.runners import Hand, Runner
+from fairplay.tournament.spec import Cup
+
+Ranks = list[list[str]]  # names, best first
+Tell = Callable[[str], None]
+
+
+class Served(msgspec.Struct, frozen=True):
+    """What came of it: the ranks, and who misbehaved; nothing was played if too few came."""
+
+    ranks: Ranks
+    out: list[str]
+    played: bool = True
+
+
+NOTHING = Served([], [], played=False)
+
+
+async def serve(
+    dialect: Dialect,
+    rules: ServerRules,
+    host: str,
+    port: int,
+    *,
+    tell: Tell,
+    journal: str | None = None,
+    state: Any = None,  # of the game, to begin with; None: it is dealt
+    labels: Sequence[str] = (),  # what those who come are called, where they say no names
+) -> Served:
+    """Let clients sign up, play a tournament or a game with them, and tell them who has won."""
+    async with SignUp(
+        dialect, host, port, most=rules.most, name_limit=rules.name_limit, distinct=rules.distinct
+    ) as door:
+        tell(f"waiting for {rules.least} to {rules.most} at {door.address}")
+        for _ in range(rules.tries):
+            clients = await door.signed_up(rules.wait)
+            if len(clients) >= rules.least:
+                break
+        await door.shut()
+        if len(clients) < rules.least:
+            tell(f"only {len(clients)} came, and it takes {rules.least}")
+            return NOTHING
+        wanted = [client.name or label for client, label in zip(clients, called(labels), strict=False)]
+        company = Company(dialect, dict(zip(distinct(wanted), clients, strict=True)), rules)
+        if dialect.game in COURSES:
+            return await company.tournament(journal)
+        if state is not None and len(state.hands) != len(clients):
+            tell(f"{len(clients)} came, and the state is for {len(state.hands)}")
+            return NOTHING
+        return await company.match(journal, state)
+
+
+def called(labels: Sequence[str]) -> Iterable[str]:
+    """Labels for those who have no names: these, and then numbers."""
+    yield from labels
+    number = len(labels)
+    while True:
+        number += 1
+        yield f"player{number}"
+
+
+class Company:
+    """Those who have signed up, by the names that they have here."""
+
+    def __init__(self, dialect: Dialect, clients: Mapping[str, Client], rules: ServerRules) -> None:
+        self._dialect = dialect
+        self._clients = clients
+        self._game: Game[Any, Any, Any] = game_with(dialect.game, rules.parameters)
+        self._limits = Limits(move=rules.turn)
+        self._entrants = tuple(Entrant(f"course:{dialect.game}", name) for name in clients)
+
+    async def tournament(self, folder: str | None) -> Served:
+        """A knock-out by the rules of the course, with its first and its last call."""
+        async with AsyncExitStack() as leaving:
+            place = leaving.enter_context(TemporaryDirectory()) if folder is None else folder
+            failed = await self._say(dict.fromkeys(self._clients, self._dialect.opening))
+            cup = Cup(
+                game=self._dialect.game,
+                players=tuple(one for one in self._entrants if one.name not in failed),
+                format=COURSES[self._dialect.game],
+                seed=secrets.token_bytes(SEED_BYTES),
+                parameters=self._game.parameters(),
+                limits=self._limits,
+            )
+            executor = InLoop(asyncio.get_running_loop(), self._channels)
+            leaving.callback(executor.stop)
+            ranks, expelled = await asyncio.to_thread(managed, cup, Path(place), executor)
+        out = [*failed, *expelled]
+        winners = ranks[0] if ranks else []
+        closing = self._dialect.closing
+        told = {name: None if closing is None else Call(closing, (name in winners,)) for name in self._clients}
+        late = await self._say({name: call for name, call in told.items() if name not in out})
+        return Served([[name for name in rank if name not in late] for rank in ranks], [*out, *late])
+
+    async def match(self, folder: str | None, state: Any) -> Served:
+        """One match, from a state or from a deal."""
+        names = tuple(self._clients)
+        sitting = new_match(self._spec(folder)) if state is None else self._from(state, names, folder)
+        hosted = Hosted(sitting, Referee(), Gathering(self._channels(self._spec(folder))))
+        result = (await hosted.play_async()).result
+        ranks = [[names[seat] for seat in sorted(rank)] for rank in result.ranking]
+        return Served(ranks, [names[ejected.seat] for ejected in result.ejected])
+
+    def _spec(self, folder: str | None) -> MatchSpec:
+        return MatchSpec(
+            game=self._dialect.game,
+            entrants=self._entrants,
+            parameters=self._game.parameters(),
+            limits=self._limits,
+            journal=folder,
+        )
+
+    def _from(self, state: Any, names: tuple[str, ...], folder: str | None) -> Sitting:
+        """A match that begins with a state."""
+        match, terms = Match(self._game, state, names), Terms(self._limits, None)
+        addresses = tuple(entrant.address for entrant in self._entrants)
+        begin = unrecorded
+        if folder is not None:
+            journal = journal_in(folder, Sync.BATCH)
+
+            def begin() -> Any:
+                return journal.begin(match, players=addresses, **terms.kept)
+
+        return Sitting(match, names, addresses, terms, begin)
+
+    def _channels(self, spec: MatchSpec) -> dict[Seat, AsyncChannel]:
+        """The channels to those who play a match."""
+        game, channels = spec.rules(), dict[Seat, AsyncChannel]()
+        for seat, entrant in enumerate(spec.entrants):
+            callee = self._dialect.callee(game, entrant.name)
+            channels[seat] = CourseRemote(self._clients[entrant.name], callee, game, limits=self._limits)
+        return channels
+
+    async def _say(self, calls: Mapping[str, Call | None]) -> list[str]:
+        """Make a call to each of these at once; who fails, in their order."""
+        made = {name: call for name, call in calls.items() if call is not None}
+        answers = await asyncio.gather(
+            *(self._clients[name].call(call, self._limits.move) for name, call in made.items())
+        )
+        return [name for name, answer in zip(made, answers, strict=True) if isinstance(answer, Failed)]
+
+
+def managed(cup: Cup, folder: Path, executor: InLoop) -> tuple[Ranks, list[str]]:
+    """The ranks of a tournament and who was expelled; to be run in a thread of its own, as it waits."""
+    if notebook.exists(folder):
+        raise HostFault(f"there is a tournament in {folder} already")
+    with notebook.begun(folder, cup) as steps, Runner([Hand(lambda: executor, len(cup.players))]) as runner:
+        ranking = Manager(cup, folder, steps, runner, Audience([])).run()
+        expelled = [name for id in sorted(steps.counted) for name in steps.counted[id].expelled]
+        return [list(rank) for rank in ranking], expelled

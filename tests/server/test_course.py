@@ -1,0 +1,264 @@
+"""Serve the clients of a course over real sockets: the good get their result, and the bad hurt nobody else."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.events import Fault
+from fairplay.course.dialects import DIALECTS
+from fairplay.course.servers import SERVERS
+from fairplay.games import game_with
+from fairplay.harness.clients import Actor, Deed, act
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.address import house_strategy
+from fairplay.server.course import NOTHING, Served, serve
+from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
+from fairplay.tournament import notebook
+from tests.players.programs import gained, holdings, soon
+
+PLAYERS = {"fish": "lookahead:2", "tsuro": "second", "q": "dag"}
+NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
+LOOPBACK = "127.0.0.1"
+Come = Callable[[int], Awaitable[Any]]  # a client, that comes to a port
+
+
+def good(game: str, name: str, deed: Deed | None = None) -> Come:
+    """A client that plays well, but for a deed."""
+    actor = Actor(name, house_strategy(game, PLAYERS[game]), deed)
+    return lambda port: act(DIALECTS[game], LOOPBACK, port, actor)
+
+
+def silent(port: int) -> Awaitable[None]:
+    """A connection on which nothing is ever said."""
+
+    async def wait() -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        try:
+            await reader.read()
+        finally:
+            writer.close()
+
+    return wait()
+
+
+async def serving(
+    game: str, coming: Sequence[Come], journal: str | None, tell: list[str], state: Any = None, **rules: Any
+) -> Served:
+    """What comes of a server to which these come, one after the other."""
+    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 0.5, "tries": 1, "turn": 0.5, **rules})
+    server = asyncio.create_task(
+        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state)
+    )
+    while not tell:
+        await asyncio.sleep(0.01)
+    port, clients = int(tell[0].rpartition(":")[2]), []
+    try:
+        for come in coming:
+            clients.append(asyncio.ensure_future(come(port)))
+            await asyncio.sleep(0.01)
+        return await server
+    finally:
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+
+
+def played(
+    game: str, coming: Sequence[Come], journal: str | None = None, **rules: Any
+) -> tuple[Served, Any, list[str]]:
+    """What a server says in the end, and meanwhile."""
+    before, told = holdings(), list[str]()
+    served = asyncio.run(serving(game, coming, journal, told, **rules))
+    assert soon(lambda: gained(before).files == 0)
+    return served, SERVERS[game].result(served.ranks, served.out), told
+
+
+def ranked(served: Served) -> list[str]:
+    """All who are ranked."""
+    return [name for rank in served.ranks for name in rank]
+
+
+INVALID = Deed("setup", said=b"[99,99]\n")
+ILL_FORMED = Deed("setup", said=b"[1,]\n")
+
+
+@pytest.mark.parametrize(
+    ("coming", "result"),
+    [
+        ([good("fish", name) for name in NAMES[:5]], [1, 0]),
+        ([good("fish", name) for name in NAMES], [1, 0]),
+        ([silent, *(good("fish", name) for name in NAMES[:5])], [1, 0]),
+        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)], [1, 1]),
+        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", ILL_FORMED)], [1, 1]),
+    ],
+    ids=["five", "ten", "a nameless one", "invalid data", "ill-formed JSON"],
+)
+def test_a_tournament_of_fish_has_the_counts_of_the_course(coming: Sequence[Come], result: list[int]) -> None:
+    most = 5 if coming[0] is silent else len(coming)
+
+    assert played("fish", coming, most=most)[1] == result
+
+
+def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
+    coming = [*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)]
+
+    served, *_ = played("fish", coming, str(tmp_path))
+
+    paths = sorted((tmp_path / "matches").glob("*.jsonl"))
+    ejected = [out for path in paths for out in verify(read(path)).result.ejected]
+    assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
+    assert notebook.read(tmp_path).closed is not None
+
+
+def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
+    coming = [
+        good("fish", "early", Deed("start")),
+        *(good("fish", name) for name in NAMES[:4]),
+        good("fish", "late", Deed("end")),
+    ]
+
+    served, result, _ = played("fish", coming)
+
+    assert served.out == ["early", "late"]
+    assert result[1] == 2
+    assert "early" not in ranked(served)
+    assert "late" not in ranked(served)
+
+
+def test_if_everybody_is_out_nobody_has_won() -> None:
+    coming = [good("fish", name, Deed("setup", said=b'"void"\n')) for name in NAMES[:6]]
+
+    served, result, _ = played("fish", coming)
+
+    assert result == [0, 6]
+    assert sorted(served.out) == sorted(NAMES[:6])
+
+
+def test_equal_names_are_told_apart_in_fish() -> None:
+    served, result, _ = played("fish", [good("fish", "ann") for _ in range(5)])
+
+    assert sorted(ranked(served)) == ["ann", "ann-2", "ann-3", "ann-4", "ann-5"]
+    assert result == [1, 0]
+
+
+@pytest.mark.parametrize("game", SERVERS)
+def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
+    served, _, told = played(game, [], most=4)
+
+    assert served == NOTHING
+    assert told[-1].startswith("only 0 came")
+
+
+def test_another_waiting_period_lets_more_come() -> None:
+    async def late(port: int) -> None:
+        await asyncio.sleep(0.7)
+        await good("fish", "late")(port)
+
+    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], tries=3)
+
+    assert len(ranked(served)) == 5
+    assert result == [1, 0]
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 7, 11])
+def test_a_tournament_of_tsuro(players: int, tmp_path: Path) -> None:
+    served, result, _ = played("tsuro", [good("tsuro", "") for _ in range(players)], str(tmp_path))
+
+    assert served.out == []
+    assert result["winners"][0]
+    if players < 3:
+        assert result == {"winners": [[f"player{number}" for number in range(1, players + 1)]]}
+    for path in (tmp_path / "matches").glob("*.jsonl"):
+        assert verify(read(path)).result is not None
+
+
+def test_winners_of_tsuro_that_fail_at_the_end_are_cheaters() -> None:
+    served, result, _ = played("tsuro", [good("tsuro", "", Deed("end-of-tournament")) for _ in range(3)])
+
+    assert result == {"cheaters": ["player1", "player2", "player3"]}
+    assert len(served.out) == 3
+
+
+def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
+    served, result, _ = played("q", [good("q", name) for name in NAMES[:3]], str(tmp_path))
+
+    [path] = tmp_path.glob("*.jsonl")
+    recorded = verify(read(path))
+    assert result == [sorted(served.ranks[0]), []]
+    assert recorded.names == NAMES[:3]
+
+
+def test_q_turns_away_who_has_the_name_of_another() -> None:
+    served, _, _ = played("q", [good("q", "ann"), good("q", "ann"), good("q", "bob")], most=2)
+
+    assert sorted(ranked(served)) == ["ann", "bob"]
+
+
+CALLS = {
+    "fish": ("start", "playing-as", "playing-with", "setup", "take-turn", "end"),
+    "tsuro": ("playing-as", "others", "initial", "take-turn", "end-of-tournament"),
+    "q": ("setup", "take-turn", "new-tiles", "win"),
+}
+
+
+def misbehaving(game: str, call: str, deed: CourseDeed) -> Come:
+    """A client that plays well up to a call."""
+
+    def work(port: int) -> bool:
+        strategy = house_strategy(game, PLAYERS[game])
+        return misbehave_in_course(LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad")
+
+    return lambda port: asyncio.to_thread(work, port)
+
+
+@pytest.mark.parametrize(("game", "call"), [(game, call) for game, calls in CALLS.items() for call in calls])
+def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) -> None:
+    before, honest = holdings(), [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
+    deeds = [deed for deed in DEEDS.values() if not (deed.at_next and call == CALLS[game][-1])]
+    state = game_with("q", {}).deal(4, bytes(32)) if game == "q" else None  # in which everybody is told of new tiles
+
+    async def main() -> list[Served]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3 * len(deeds)))
+        return await asyncio.gather(
+            *(serving(game, [misbehaving(game, call, deed), *honest], None, [], state, turn=2.0) for deed in deeds)
+        )
+
+    everywhere = asyncio.run(main())
+
+    named = "player1" if game == "tsuro" else "bad"
+    assert {deed.name: served.out for deed, served in zip(deeds, everywhere, strict=True)} == {
+        deed.name: [named] for deed in deeds
+    }
+    assert all(named not in ranked(served) and ranked(served) for served in everywhere)
+    assert soon(lambda: gained(before).files == 0)
+
+
+def test_a_server_that_is_called_off_leaves_nothing() -> None:
+    before = holdings()
+    dialect, rules = DIALECTS["fish"], replace(SERVERS["fish"].rules, most=5, turn=30.0)
+
+    async def main() -> None:
+        told: list[str] = []
+        serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, tell=told.append))
+        while not told:
+            await asyncio.sleep(0.01)
+        port = int(told[0].rpartition(":")[2])
+        coming = [good("fish", name, Deed("take-turn", said=None)) for name in NAMES[:5]]
+        clients = [asyncio.ensure_future(come(port)) for come in coming]
+        await asyncio.sleep(0.7)  # all of them wait for somebody who is silent
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+        await asyncio.gather(*clients, return_exceptions=True)
+
+    asyncio.run(main())
+
+    assert soon(lambda: gained(before).files == 0)
+    assert soon(lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon])
