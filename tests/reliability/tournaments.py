@@ -136,7 +136,7 @@ TOURNAMENTS = Meter(
     tournaments,
     full=range(60),
     least=60,
-    small=range(2),
+    small=range(1),
     bugs=(Bug("forgets what was counted", forgetting),),
     parts=6,
 )

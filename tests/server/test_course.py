@@ -52,7 +52,7 @@ async def serving(
     game: str, coming: Sequence[Come], journal: str | None, tell: list[str], state: Any = None, **rules: Any
 ) -> Served:
     """What comes of a server to which these come, one after the other."""
-    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 0.5, "tries": 1, "turn": 0.5, **rules})
+    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
     server = asyncio.create_task(
         serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state)
     )
@@ -150,7 +150,7 @@ def test_equal_names_are_told_apart_in_fish() -> None:
 
 @pytest.mark.parametrize("game", SERVERS)
 def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
-    served, _, told = played(game, [], most=4)
+    served, _, told = played(game, [], most=4, wait=0.2)
 
     assert served == NOTHING
     assert told[-1].startswith("only 0 came")
@@ -161,7 +161,7 @@ def test_another_waiting_period_lets_more_come() -> None:
         await asyncio.sleep(0.7)
         await good("fish", "late")(port)
 
-    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], tries=3)
+    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], wait=0.5, tries=4)
 
     assert len(ranked(served)) == 5
     assert result == [1, 0]
