@@ -57,10 +57,12 @@ class Table:
         for location in locations.values():
             if isinstance(location, Command):
                 wrap(location.words, sandbox)
-        with self._undo:
-            for location in dict.fromkeys(one for one in locations.values() if isinstance(one, Invitation)):
-                self.doors[location] = self._undo.enter_context(door_at(location))
-            self._undo = self._undo.pop_all()
+        invitations = dict.fromkeys(one for one in locations.values() if isinstance(one, Invitation))
+        if invitations:
+            with self._undo:
+                for invitation in invitations:
+                    self.doors[invitation] = self._undo.enter_context(door_at(invitation))
+                self._undo = self._undo.pop_all()
 
     def __enter__(self) -> "Table":
         return self

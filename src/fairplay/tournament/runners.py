@@ -28,7 +28,7 @@ from fairplay.tournament import worker
 from fairplay.tournament.worker import Job, Played, decode_played, encode, enter, has_programs, leave, play_all
 
 TICK = 0.2  # seconds after which we look up from waiting
-WORTH = 0.02  # seconds of matches that are worth a job
+WORTH = 0.04  # seconds of matches that are worth a job
 MOST_IN_JOB = 64
 PATIENCE = 5.0  # seconds for workers to end by themselves
 MOST_DEATHS = 10  # of workers while bots are tried
