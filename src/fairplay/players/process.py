@@ -79,7 +79,9 @@ class Program(Stream):
         Whatever else keeps it from running is found out when it is first asked something.
         """
         loop, cell = asyncio.get_running_loop(), Cell(command, sandbox)
-        try:
+        begun: list[Program] = []
+
+        async def begin() -> None:
             transport, pipes = await loop.subprocess_exec(
                 lambda: Pipes(loop),
                 *cell.words,
@@ -89,20 +91,22 @@ class Program(Stream):
                 pass_fds=cell.inherited,
                 start_new_session=True,  # a Ctrl-C is for us
             )
+            cell.leave()
+            begun.append(cls(transport, pipes, cell, hear))
+            cell.freezer.freeze()  # until it is first asked: it would take time from others
+
+        try:
+            await surely(begin())  # asyncio, if it was called off, would kill the first process, and leave the others
         except BaseException as error:
-            cell.close()
+            for program in begun:
+                await program.hang_up(b"", 0)
+            if not begun:
+                cell.close()
             if isinstance(error, OSError | RuntimeError):  # no more files, processes, threads or memory
                 why = error.strerror if isinstance(error, OSError) else error
                 raise HostFault(f"{command[0]} cannot be started: {why}") from error
             raise
-        cell.leave()
-        program = cls(transport, pipes, cell, hear)
-        try:
-            cell.freezer.freeze()  # until it is first asked: it would take time from others
-        except HostFault:
-            await program.hang_up(b"", 0)
-            raise
-        return program
+        return begun[0]
 
     @property
     def enforced(self) -> str:

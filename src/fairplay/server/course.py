@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +16,7 @@ from fairplay.core.errors import HostFault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Failed
-from fairplay.core.roles import AsyncChannel
+from fairplay.core.roles import AsyncChannel, Record
 from fairplay.course.dialect import Call, Dialect
 from fairplay.course.servers import ServerRules
 from fairplay.games import game_with
@@ -80,8 +81,8 @@ async def serve(
         company = Company(dialect, dict(zip(distinct(wanted), clients, strict=True)), rules)
         if dialect.game in COURSES:
             return await company.tournament(journal)
-        if state is not None and len(state.hands) != len(clients):
-            tell(f"{len(clients)} came, and the state is for {len(state.hands)}")
+        if state is not None and (seats := company.seats_in(state)) != len(clients):
+            tell(f"{len(clients)} came, and the state is for {seats}")
             return NOTHING
         return await company.match(journal, state)
 
@@ -128,6 +129,10 @@ class Company:
         late = await self._say({name: call for name, call in told.items() if name not in out})
         return Served([[name for name in rank if name not in late] for rank in ranks], [*out, *late])
 
+    def seats_in(self, state: Any) -> int:
+        """For how many a state is."""
+        return len(self._game.order(state))
+
     async def match(self, folder: str | None, state: Any) -> Served:
         """One match, from a state or from a deal."""
         names = tuple(self._clients)
@@ -150,13 +155,9 @@ class Company:
         """A match that begins with a state."""
         match, terms = Match(self._game, state, names), Terms(self._limits, None)
         addresses = tuple(entrant.address for entrant in self._entrants)
-        begin = unrecorded
+        begin: Callable[[], Record] = unrecorded
         if folder is not None:
-            journal = journal_in(folder, Sync.BATCH)
-
-            def begin() -> Any:
-                return journal.begin(match, players=addresses, **terms.kept)
-
+            begin = partial(journal_in(folder, Sync.BATCH).begin, match, players=addresses, **terms.kept)
         return Sitting(match, names, addresses, terms, begin)
 
     def _channels(self, spec: MatchSpec) -> dict[Seat, AsyncChannel]:
