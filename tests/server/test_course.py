@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.course.dialects import DIALECTS
 from fairplay.course.servers import SERVERS
@@ -116,6 +117,18 @@ def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
     ejected = [out for path in paths for out in verify(read(path)).result.ejected]
     assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
     assert notebook.read(tmp_path).closed is not None
+
+
+def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
+    played("tsuro", [good("tsuro", "")], str(tmp_path))
+    told: list[str] = []
+
+    with pytest.raises(BadRequest, match="there is a tournament"):
+        asyncio.run(
+            serve(DIALECTS["tsuro"], SERVERS["tsuro"].rules, LOOPBACK, 0, tell=told.append, journal=str(tmp_path))
+        )
+
+    assert told == []
 
 
 def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from fairplay.core.chance import SEED_BYTES
-from fairplay.core.errors import HostFault
+from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Failed
@@ -65,6 +65,8 @@ async def serve(
     labels: Sequence[str] = (),  # what those who come are called, where they say no names
 ) -> Served:
     """Let clients sign up, play a tournament or a game with them, and tell them who has won."""
+    if journal is not None and notebook.exists(Path(journal)):
+        raise BadRequest(f"there is a tournament in {journal} already; name another folder")
     async with SignUp(
         dialect, host, port, most=rules.most, name_limit=rules.name_limit, distinct=rules.distinct
     ) as door:
@@ -179,8 +181,6 @@ class Company:
 
 def managed(cup: Cup, folder: Path, executor: InLoop) -> tuple[Ranks, list[str]]:
     """The ranks of a tournament and who was expelled; to be run in a thread of its own, as it waits."""
-    if notebook.exists(folder):
-        raise HostFault(f"there is a tournament in {folder} already")
     with notebook.begun(folder, cup) as steps, Runner([Hand(lambda: executor, len(cup.players))]) as runner:
         ranking = Manager(cup, folder, steps, runner, Audience([])).run()
         expelled = [name for id in sorted(steps.counted) for name in steps.counted[id].expelled]

@@ -76,6 +76,14 @@ class Hand:
         self._make = make
         self._begin()
 
+    def submit(self, what: Callable[..., Got], *arguments: Any) -> Future[Got]:
+        """Have something done; if the process died while it had nothing to do, by a new one."""
+        try:
+            return self.executor.submit(what, *arguments)
+        except BrokenExecutor:
+            self.renew()
+            return self.executor.submit(what, *arguments)
+
     def renew(self) -> None:
         """Begin anew, since the process of the executor has died."""
         self.executor.shutdown(wait=False)
@@ -161,7 +169,7 @@ class Runner:
     def do_all(self, do: Callable[[Thing], Got], things: Iterable[Thing]) -> Iterator[tuple[Thing, Got] | None]:
         """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
         hands = cycle([hand for hand in self.hands for _ in range(hand.places)])
-        futures = {self._begun(do, thing, hand): (thing, hand) for thing, hand in zip(things, hands, strict=False)}
+        futures = {hand.submit(worker.do, do, thing): (thing, hand) for thing, hand in zip(things, hands, strict=False)}
         deaths = 0
         while futures:
             done = wait(futures, TICK, FIRST_COMPLETED).done
@@ -179,14 +187,7 @@ class Runner:
                     deaths += 1
                     if deaths > MOST_DEATHS:
                         raise HostFault("the workers die again and again") from None
-                    futures[self._begun(do, thing, hand)] = thing, hand
-
-    def _begun(self, do: Callable[[Thing], Got], thing: Thing, hand: Hand) -> Future[Got]:
-        try:
-            return hand.executor.submit(worker.do, do, thing)
-        except BrokenExecutor:  # since a process has died
-            hand.renew()
-            return hand.executor.submit(worker.do, do, thing)
+                    futures[hand.submit(worker.do, do, thing)] = thing, hand
 
     def close(self, *, at_once: bool) -> None:
         """End all workers; at once: what they play is interrupted, and can be gone on with."""
@@ -214,13 +215,7 @@ class Runner:
         return True
 
     def _submit(self, hand: Hand, job: Job) -> None:
-        text = encode(job)
-        try:
-            future = hand.executor.submit(play_all, text)
-        except BrokenExecutor:  # a process died while it had nothing to do
-            hand.renew()
-            future = hand.executor.submit(play_all, text)
-        hand.jobs[future] = job
+        hand.jobs[hand.submit(play_all, encode(job))] = job
 
     def _ended(self, hand: Hand, future: Future[bytes]) -> Iterator[Played]:
         job = hand.jobs.pop(future)
