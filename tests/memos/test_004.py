@@ -236,7 +236,7 @@ def test_an_observer_can_render_every_change() -> None:
     watcher, pictures = Watcher(), dict[str, str]()
     referee = Referee()
     referee.subscribe(watcher)
-    referee.subscribe(Painter(pictures.__setitem__, lambda event, match: {"svg": svg(match.view(None), match.names)}))
+    referee.subscribe(Painter(pictures.__setitem__, lambda match, before: {"svg": svg(match.view(None), match.names)}))
 
     referee.run(GAME, [first, first], names=NAMES[:2], seed=SEED)
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from fairplay import Event, Referee
-from fairplay.core.match import Match
+from fairplay import Referee
 from fairplay.games.fish import Fish
 from fairplay.games.fish.draw import svg
-from fairplay.observers.painter import Painter
+from fairplay.observers.painter import AnyMatch, Painter
 
 GAME = Fish(rows=3, columns=3)
 
@@ -15,8 +14,9 @@ def first(view: Any) -> Any:
     return next(GAME.actions(view))
 
 
-def painted(event: Event, match: Match[Any, Any, Any]) -> dict[str, str]:
-    return {"svg": svg(match.view(None), match.names), "txt": match.state.stage.value}
+def painted(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
+    seen = None if before is None else before.view(None)
+    return {"svg": svg(match.view(None), match.names, before=seen), "txt": match.state.stage.value}
 
 
 def test_every_state_is_painted_once_in_order() -> None:

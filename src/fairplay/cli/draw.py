@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Acted
-from fairplay.games import title
+from fairplay.journal.pictures import picture_at
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 
@@ -21,10 +20,7 @@ def draw(file: str, at: int | None, output: str) -> None:
         raise BadRequest(f"{output}: pictures are written as .svg")
     with about(file):
         recorded = read_lawful(file)
-    match = recorded.at(at)
-    shelf = title(recorded.opening.game)
-    marks = [shelf.marks(fact.action) for fact in recorded.facts[:at][-1:] if isinstance(fact, Acted)]
-    picture = shelf.svg(match.view(None), match.names, **(marks[0] if marks else {}))
+    picture = picture_at(recorded, at)
     try:
         Path(output).write_text(picture, encoding="utf-8")
     except OSError as error:

@@ -20,8 +20,7 @@ class Title(msgspec.Struct, frozen=True):
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour) -> for the terminal
-    svg: Callable[..., str]  # (view, names, **marks) -> a picture
-    marks: Callable[[Any], dict[str, Any]]  # how a picture shows the last action
+    svg: Callable[..., str]  # (view, names, *, before) -> a picture, in which what is new since that view is marked
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over
     fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state
@@ -46,18 +45,12 @@ def title(name: str) -> Title:
         house=strategies.HOUSE,
         text=draw.text,
         svg=draw.svg,
-        marks=getattr(draw, "marks", unmarked),
         examples=examples.EXAMPLES,
         quick=getattr(examples, "QUICK", {}),
         fitting=getattr(examples, "fitting", as_it_is),
         cheats=cheats.CHEATS,
         seldom=getattr(cheats, "SELDOM", frozenset()),
     )
-
-
-def unmarked(action: Any) -> dict[str, Any]:
-    """The last action is not marked in pictures of this game."""
-    return {}
 
 
 def as_it_is(game: Game[Any, Any, Any], state: Any) -> Game[Any, Any, Any]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from fairplay.core.errors import BadRequest, IllegalAction
-from fairplay.core.events import Acted, Event
 from fairplay.core.game import Moment
 from fairplay.core.match import Match
 from fairplay.core.roles import Channel
@@ -18,7 +17,7 @@ from fairplay.course.q import CourseMap, CoursePlacement, CourseState, CourseTil
 from fairplay.games.q.actions import Place, Placement
 from fairplay.games.q.board import cell_at, position_of, score_of
 from fairplay.games.q.cheats import OF_THE_COURSE
-from fairplay.games.q.draw import marks, svg
+from fairplay.games.q.draw import svg
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import NAMES
 from fairplay.games.q.strategies import RECIPES, STEPS, otherwise
@@ -124,17 +123,17 @@ def played(
     match = Match(rules, course.state_from(asked, frame), names)
     table = [channel_for(actor, rules) for actor in actors]
     gallery = Gallery(
-        [] if show is None else [Painter(show, lambda event, match: painted(event, match, frame))], complain
+        [] if show is None else [Painter(show, lambda match, before: painted(match, before, frame))], complain
     )
     result = play(match, table, inform=gallery.tell).result
     winners = result.ranking[0] if result.ranking else frozenset()
     return [sorted(names[seat] for seat in winners), [names[ejected.seat] for ejected in result.ejected]]
 
 
-def painted(event: Event, match: AnyMatch, frame: Frame) -> dict[str, str]:
+def painted(match: AnyMatch, before: AnyMatch | None, frame: Frame) -> dict[str, str]:
     """The state of a match as the files that show it, by their endings."""
-    last = marks(event.action) if isinstance(event, Acted) else {}
-    picture = svg(match.view(None), match.names, hands=match.state.hands, **last)
+    last = None if before is None else before.view(None)
+    picture = svg(match.view(None), match.names, before=last, hands=match.state.hands)
     return {"svg": picture, "json": json.dumps(course.state_to(match.state, match.names, frame), separators=(",", ":"))}
 
 

@@ -95,16 +95,16 @@ def test_stars_have_as_many_points_as_they_should() -> None:
 
 
 def test_the_last_placement_is_marked() -> None:
-    picture = svg(SMALL, last=[(0, 1), (1, 1)])
+    picture = svg(SMALL, before=seen(tiles(rm1="0 purple clover", r0="-1 red star, 0 red clover")))
 
     places = {point(use) for use in uses(picture, "tiles") if shape(use).endswith("8star")}
     assert {point(use) for use in uses(picture, "marks")} == places
     assert [shape(use) for use in uses(picture, "marks")] == ["last", "last"]
 
 
-def test_nothing_is_marked_where_nothing_lies() -> None:
+def test_nothing_is_marked_where_nothing_is_new() -> None:
     assert not uses(svg(SMALL), "marks")
-    assert not uses(svg(SMALL, last=[(0, 2), (FAR, -FAR)]), "marks")
+    assert not uses(svg(SMALL, before=SMALL), "marks")
 
 
 def test_places_are_hinted_where_some_tile_fits_until_the_game_is_over() -> None:

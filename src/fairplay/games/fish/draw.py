@@ -43,7 +43,7 @@ TAKEN = {  # and where, at half their size, when a penguin stands there
 }
 
 
-def svg(view: View, names: Sequence[str] = ()) -> str:
+def svg(view: View, names: Sequence[str] = (), *, before: View | None = None) -> str:
     """A picture of the board and the players, as a document of its own."""
     state, players = view.state, _players(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns

@@ -1,11 +1,11 @@
 """Draw what a seat sees of Q, as SVG and as text for a terminal."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, cos, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairplay.core.game import Seat
-from fairplay.games.q.actions import Action, Place
+from fairplay.games.q.board import position_of
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES, Position, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
@@ -66,24 +66,20 @@ LETTER: dict[str, Value] = {"font_family": "sans-serif", "text_anchor": "middle"
 ICON = KINDS["orange 8star"]
 
 
-def marks(action: Action) -> dict[str, Any]:
-    """How a picture shows the last action: the places of its tiles are marked."""
-    return {"last": [one.at for one in action.tiles]} if isinstance(action, Place) else {}
-
-
-def svg(view: View, names: Sequence[str] = (), *, last: Collection[Position] = (), hands: Sequence[Tiles] = ()) -> str:
-    """A picture of the map and the players, as a document of its own; `last` are the places to be marked.
+def svg(view: View, names: Sequence[str] = (), *, before: View | None = None, hands: Sequence[Tiles] = ()) -> str:
+    """A picture of the map and the players, as a document of its own; what is new since `before` is marked.
 
     It shows the hand of whoever looks, and for referees the hands of all seats.
     """
     players, cloth = _players(view, names, len(hands)), _cloth(view)
     shown = dict(enumerate(hands)) if hands else {view.seat: view.hand} if view.seat is not None else {}
     tiles, places = tiles_of(view.map), () if view.done else places_of(view.map)
+    last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]
     content = [
         *_linen(cloth),
         group((use("place", *cloth.centre(place)) for place in places), id="places"),
         group((use(_id(kind), *cloth.centre(at)) for at, kind in tiles.items()), id="tiles"),
-        group((use("last", *cloth.centre(at)) for at in sorted({*last} & tiles.keys())), id="marks"),
+        group((use("last", *cloth.centre(at)) for at in last), id="marks"),
         *_labels(cloth),
     ]
     said = ", ".join(" ".join(filter(None, (player.called, player.score, player.mark))) for player in players.values())

@@ -41,7 +41,7 @@ LETTER: dict[str, Value] = {
 }
 
 
-def svg(view: View, names: Sequence[str] = ()) -> str:
+def svg(view: View, names: Sequence[str] = (), *, before: View | None = None) -> str:
     """A picture of the board and the players, as a document of its own."""
     table, players = view.table, _players(view.table, names)
     size = table.grid.size * SIDE
