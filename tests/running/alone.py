@@ -2,22 +2,44 @@
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+
+HELD = pytest.StashKey[ExitStack | None]()  # the room, if the next test stays in it
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: this test takes the time, or needs all cores")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of a file one after the other, so that the other workers have to stop only once."""
+    files = {
+        file: number for number, file in enumerate(dict.fromkeys(item.nodeid.partition("::")[0] for item in items))
+    }
+    items.sort(key=lambda item: (files[item.nodeid.partition("::")[0]], not is_alone(item)))
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     if not hasattr(item.config, "workerinput"):  # there is only one process
         return (yield)
-    with room_for(common_directory(item.config), alone=item.get_closest_marker("alone") is not None):
-        return (yield)
+    with item.config.stash.get(HELD, None) or ExitStack() as held:
+        if not item.config.stash.get(HELD, None):
+            held.enter_context(room_for(common_directory(item.config), alone=is_alone(item)))
+        try:
+            return (yield)
+        finally:
+            stays = is_alone(item) and nextitem is not None and is_alone(nextitem)
+            item.config.stash[HELD] = held.pop_all() if stays else None
+
+
+def is_alone(item: pytest.Item) -> bool:
+    """Does it need the machine for itself?"""
+    return item.get_closest_marker("alone") is not None
 
 
 def common_directory(config: pytest.Config) -> Path:

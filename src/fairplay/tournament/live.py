@@ -1,7 +1,5 @@
 """Tell of ejections as they happen, from the journals of matches that are being played, where we see them."""
 
-from pathlib import Path
-
 import msgspec
 
 from fairplay.core.events import Ejected
@@ -20,13 +18,13 @@ class Watched:
     def __init__(self, spec: MatchSpec) -> None:
         self.names = names_of(spec.entrants)
         self.told: set[int] = set()  # seats
-        self._path = path_of(spec)
+        self._spec = spec
         self._read = 0  # bytes
 
     def news(self) -> list[Ejected]:
         """Who was ejected since the last look."""
         try:
-            with Path(self._path).open("rb") as file:
+            with path_of(self._spec).open("rb") as file:
                 file.seek(self._read)
                 whole = file.read().rpartition(b"\n")[0]
         except OSError:  # it has not begun, or is on another machine

@@ -83,16 +83,10 @@ class Manager:
     def _scheduled(self, round: Round) -> list[Scheduled]:
         """The matches of a round with their ids and places."""
         deals: dict[bytes | None, int] = {}
-        folder, matches = self._folder, []
+        journal, key, matches = str(self._folder / MATCHES), str(self._folder / KEY), []
         for number, spec in enumerate(round, self._matches + 1):
             deal = deals.setdefault(spec.seed, self._deals + len(deals))
-            spec = replace(
-                spec,
-                id=f"m{number:05}",
-                journal=str(folder / MATCHES),
-                key=str(folder / KEY),
-                hidden=self._hidden,
-            )
+            spec = replace(spec, id=f"m{number:05}", journal=journal, key=key, hidden=self._hidden)
             matches.append(Scheduled(spec, deal))
         self._matches += len(matches)
         self._deals += len(deals)

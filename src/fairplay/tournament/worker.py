@@ -20,8 +20,9 @@ from msgspec.structs import replace
 
 from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run, run_async
-from fairplay.hosting.sitting import is_there, path_of
+from fairplay.hosting.sitting import path_of
 from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.journal.append_file import InUse
 from fairplay.journal.unfinished import has_begun
 from fairplay.players import slots
 from fairplay.players.location import Command, Invitation, far
@@ -96,10 +97,17 @@ def play(spec: MatchSpec, following: MatchSpec | None, token: str) -> Played:
     since = time.monotonic()
     if token and not is_shared(spec, token):
         return play_apart(spec)
-    if is_there(spec):
+    try:
+        outcome = outcome_of(spec, following)
+    except InUse:
         wait_until_free(spec)
-    outcome = DESK.play(spec, following) if DESK is not None and has_programs(spec) else run(spec)
+        outcome = outcome_of(spec, following)
     return Played(outcome, took=time.monotonic() - since)
+
+
+def outcome_of(spec: MatchSpec, following: MatchSpec | None) -> Outcome:
+    """Play a match where its programs are seated already, if it has any."""
+    return DESK.play(spec, following) if DESK is not None and has_programs(spec) else run(spec)
 
 
 def play_apart(spec: MatchSpec) -> Played:
