@@ -139,5 +139,14 @@ def final(notebook: Notebook) -> Final:
     players = {player.name: player for number in sorted(rounds) for player in rounds[number]}
     cup = replace(notebook.opening.cup, players=tuple(players.values()) or notebook.opening.cup.players)
     closed = notebook.closed
-    counted = tuple(notebook.counted[id] for id in sorted(notebook.counted))
+    counted = tuple(notebook.counted[id] for id in sorted(notebook.counted, key=in_order))
     return Final(cup, counted, () if closed is None else closed.ranking, closed is not None, notebook.verdicts)
+
+
+def in_order(id: str) -> tuple[int, str]:
+    """Where a match belongs among others, by its id, which is longer from the hundred thousandth on.
+
+    >>> sorted(["m100000", "m99999", "m00002"], key=in_order)
+    ['m00002', 'm99999', 'm100000']
+    """
+    return len(id), id
