@@ -16,9 +16,10 @@ def test_the_picture_shows_the_end_of_the_match(option: str, tmp_path: Path) -> 
 
     done = fairplay("draw", str(path), option, str(picture))
 
-    end = read(path).at(None)
+    recorded = read(path)
+    end, before = recorded.at(None), recorded.at(len(recorded.facts) - 1)
     assert done == Done(0, f"picture: {picture}\n", "")
-    assert picture.read_text(encoding="utf-8") == svg(end.view(None), end.names)
+    assert picture.read_text(encoding="utf-8") == svg(end.view(None), end.names, before=before.view(None))
     assert ElementTree.parse(picture).getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
@@ -28,9 +29,9 @@ def test_the_picture_shows_the_match_after_any_number_of_facts(tmp_path: Path) -
 
     for facts in range(len(recorded.facts) + 1):
         done = fairplay("draw", str(path), "--at", str(facts), "-o", str(picture))
-        match = recorded.at(facts)
+        match, before = recorded.at(facts), recorded.at(max(0, facts - 1))
         assert done.code == 0
-        assert picture.read_text(encoding="utf-8") == svg(match.view(None), match.names)
+        assert picture.read_text(encoding="utf-8") == svg(match.view(None), match.names, before=before.view(None))
 
 
 def test_the_script_draws_the_same(tmp_path: Path) -> None:
@@ -101,5 +102,5 @@ def test_the_last_placement_of_q_is_marked(tmp_path: Path) -> None:
     fairplay("draw", str(path), "--at", "0", "-o", str(tmp_path / "before.svg"))
     fairplay("draw", str(path), "--at", "1", "-o", str(tmp_path / "after.svg"))
 
-    assert 'href="#last"' not in (tmp_path / "before.svg").read_text()
-    assert 'href="#last"' in (tmp_path / "after.svg").read_text()
+    assert 'href="#q-last"' not in (tmp_path / "before.svg").read_text()
+    assert 'href="#q-last"' in (tmp_path / "after.svg").read_text()

@@ -1,11 +1,15 @@
 """Draw recorded matches, position by position."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.game import Moment
 from fairplay.games import GAMES, title
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import Entrant, MatchSpec
@@ -13,6 +17,11 @@ from fairplay.journal.pictures import picture_at, pictures
 from fairplay.journal.replay import Recorded, read
 
 PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "best"}
+PUT: dict[str, Callable[[Any], Any]] = {  # what players have put on the board
+    "fish": lambda view: view.state.penguins,
+    "tsuro": lambda view: view.table.board,
+    "q": lambda view: view.map.tiles,
+}
 
 
 @pytest.fixture(params=sorted(GAMES))
@@ -49,3 +58,30 @@ def test_a_seat_has_pictures_of_its_own(recorded: Recorded) -> None:
 def test_beyond_the_end_there_is_nothing_to_draw(recorded: Recorded) -> None:
     with pytest.raises(BadRequest, match="there is nothing after"):
         picture_at(recorded, len(recorded.facts) + 1)
+
+
+def marked(picture: str) -> int:
+    """How many marks of what is new there are."""
+    groups = [part for part in ElementTree.fromstring(picture).iter() if part.get("id", "").endswith("-news")]
+    assert len(groups) == 1
+    return len(list(groups[0]))
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_what_is_new_is_marked(recorded: Recorded, small: bool) -> None:
+    drawn = list(pictures(recorded, small=small))
+    boards = [PUT[recorded.opening.game](recorded.at(facts).view(None)) for facts in range(len(drawn))]
+
+    assert not marked(drawn[0])
+    assert [bool(marked(picture)) for picture in drawn[1:]] == [one != other for one, other in pairwise(boards)]
+    assert sum(map(marked, drawn)) > 5
+
+
+def test_nothing_is_marked_when_somebody_is_ejected(recorded: Recorded) -> None:
+    game, match = recorded.at(0).game, recorded.at(len(recorded.facts) // 2)
+    before, after = match.state, game.eject(match.state, 0, Moment.TURN)
+
+    drawn = title(recorded.opening.game).svg(game.view(after, None), before=game.view(before, None))
+
+    assert after != before
+    assert not marked(drawn)

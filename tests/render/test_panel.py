@@ -27,7 +27,9 @@ from fairplay.render.svg import circle
 
 SVG = "{http://www.w3.org/2000/svg}"
 RED = Look("R", "97;41", "#f00")
-SKIN = Skin(ground="#000", panel="#111", letters="#fff", pale="#eee", faint="#999", gold="#fc0")
+SKIN = Skin(
+    "#000000", panel="#111111", card="#222222", lit="#333333", letters="#ffffff", pale="#eeeeee", gold="#ffcc00"
+)
 ANN = Player(RED, "red", "Ann", "to move", lit=True, facts="   7 fish", score="7")
 BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="12")
 
@@ -43,6 +45,7 @@ def drawn(
         skin=SKIN,
         definitions=[circle(0, 0, 1, id="coin")],
         label="<a toy>",
+        ids="toy",
         unit="coin",
         tray=tray,
     )
@@ -55,7 +58,7 @@ def said(root: ElementTree.Element) -> list[str]:
 
 def cards(root: ElementTree.Element) -> list[tuple[float, float]]:
     """The upper left corners of the cards, within the panel."""
-    groups = [part for part in root.iter(f"{SVG}g") if part.find(f"{SVG}clipPath") is not None]
+    groups = [part for part in root.iter(f"{SVG}g") if part.find(f"{SVG}svg") is not None]
     numbers = [re.findall(r"[-\d.]+", part.get("transform", "")) for part in groups]
     return [(float(x), float(y)) for x, y in numbers]
 
@@ -103,7 +106,7 @@ def test_cards_without_a_score_have_no_unit() -> None:
     plain = Player(RED, "red", "Ann", "to move")
 
     assert not list(drawn(plain).iter(f"{SVG}use"))
-    assert [use.get("href") for use in drawn(ANN, BOB).iter(f"{SVG}use")] == ["#coin"] * 2
+    assert [use.get("href") for use in drawn(ANN, BOB).iter(f"{SVG}use")] == ["#toy-coin"] * 2
 
 
 def test_where_the_card_is_too_narrow_the_colour_is_left_to_the_figure() -> None:
@@ -117,7 +120,7 @@ def test_whoever_is_out_is_struck_out_and_whoever_is_lit_has_a_frame() -> None:
     root = drawn(ANN, BOB)
 
     assert [words.text for words in root.iter(f"{SVG}text") if words.get("text-decoration")] == ["<pink>"]
-    assert [box.get("stroke") for box in root.iter(f"{SVG}rect") if box.get("stroke")] == ["#fc0"]
+    assert [box.get("stroke") for box in root.iter(f"{SVG}rect") if box.get("stroke")] == ["url(#toy-gold)"]
 
 
 def test_the_stage_is_emphasised() -> None:
@@ -150,11 +153,11 @@ def test_the_tray_lies_above_the_cards() -> None:
 
     assert float(laid.get("height", "")) == float(bare.get("height", "")) + 70
     assert cards(laid)[0][1] == cards(bare)[0][1] + 70
-    assert [part for part in laid.iter() if part.get("id") == "laid"]
+    assert [part for part in laid.iter() if part.get("id") == "toy-laid"]
 
 
 def test_the_board_keeps_its_distance() -> None:
-    board = next(part for part in drawn(ANN).iter() if part.get("id") == "board")
+    board = next(part for part in drawn(ANN).iter() if part.get("id") == "toy-board")
 
     assert board.get("transform") == f"translate({EDGE + 10:.2f} {HEADER + EDGE / 2 + 20:.2f})"
 

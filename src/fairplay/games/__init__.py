@@ -20,7 +20,7 @@ class Title(msgspec.Struct, frozen=True):
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour) -> for the terminal
-    svg: Callable[..., str]  # (view, names, *, before) -> a picture, in which what is new since that view is marked
+    svg: Callable[..., str]  # (view, names, *, before, dark, small) -> a picture; what is new since `before` is marked
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over
     fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state

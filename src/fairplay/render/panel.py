@@ -5,7 +5,9 @@ from math import ceil
 from typing import NamedTuple
 
 from fairplay.core.game import Seat
-from fairplay.render.svg import box, document, element, escape, group, words
+from fairplay.render.letters import breadth as wide
+from fairplay.render.letters import fit
+from fairplay.render.svg import box, document, element, escape, group, paint, window, words
 from fairplay.render.text import breadth, dye, pad, printable
 
 
@@ -36,14 +38,23 @@ class Player(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """The colours around the board, as paints of SVG."""
+    """The colours around the board, as #rrggbb; each is a definition of the picture, by the same name."""
 
     ground: str
     panel: str
+    card: str
+    lit: str  # the card of whoever is to be looked at
     letters: str
-    pale: str
-    faint: str
-    gold: str
+    pale: str  # for what is less important
+    gold: str  # for what is more
+
+    @property
+    def definitions(self) -> Iterator[str]:
+        """All of them."""
+        return (paint(name, colour) for name, colour in self._asdict().items())
+
+
+GROUND, PANEL_PAINT, CARD_PAINT, LIT, LETTERS, PALE, GOLD = (f"url(#{name})" for name in Skin._fields)
 
 
 class Board(NamedTuple):
@@ -73,6 +84,7 @@ class Tray(NamedTuple):
 
 NO_TRAY = Tray((), 0.0)
 LONGEST_NAME = 24
+VIEWED, SMALL = 1200.0, 300.0  # how wide a picture is looked at, about, and a small one
 EDGE = 40.0  # around the board, with room for the labels
 HEADER = 46.0
 CARD = 66.0  # the height of a player's card
@@ -82,6 +94,7 @@ LETTER = 6.2  # the width of one below the name, nearly
 GAP = 12.0
 CORNER = 14.0
 PANEL = 1500.0  # a picture wider than this has a larger panel, to be read from further away
+SLIM_EDGE, SLIM_HEADER, LINE = 6.0, 30.0, 26.0  # of a small picture
 
 
 def named(names: Sequence[str], seat: Seat) -> str:
@@ -101,6 +114,11 @@ def roster(players: Sequence[Player], *, colour: bool) -> Iterator[str]:
         yield f"{shown} {hue:5}  {pad(player.called, widest)} {facts}  {player.mark}".rstrip()
 
 
+def grain(board: float, *, small: bool) -> float:
+    """How many units of a board so wide are a pixel, when its picture is looked at."""
+    return board / (SMALL - 2 * SLIM_EDGE) if small else (board + 2 * EDGE) / VIEWED
+
+
 def picture(
     board: Board,
     players: Sequence[Player],
@@ -110,48 +128,65 @@ def picture(
     skin: Skin,
     definitions: Iterable[str],
     label: str,
+    ids: str,
     unit: str = "",
     tray: Tray = NO_TRAY,
+    small: bool = False,
 ) -> str:
     """A board with a header above it and a panel below, as a document of its own.
 
     Each player has a figure, at most 80 wide and high, around the origin; the unit is the shape behind scores.
     """
-    width = max(board.width + 2 * EDGE, CARD_WIDTHS[0] * 2 + GAP * 3)
-    scale = max(1.0, width / PANEL)
-    panel, panel_height = _panel(players, figures, width / scale, skin, unit, tray)
-    height = HEADER * scale + board.height + EDGE + panel_height * scale
+    if small:
+        scale = grain(max(board.width, board.height * 0.75), small=True)
+        width, top, edge = SMALL * scale, SLIM_HEADER * scale, SLIM_EDGE * scale
+        panel, panel_height = _lines(players, figures, tray)
+        shapes = _slim_header(header)
+    else:
+        width = max(board.width + 2 * EDGE, CARD_WIDTHS[0] * 2 + GAP * 3)
+        scale = max(1.0, width / PANEL)
+        top, edge = HEADER * scale + EDGE / 2, EDGE / 2
+        panel, panel_height = _cards(players, figures, width / scale, unit, tray)
+        shapes = _header(header, width / scale)
+    height = top + board.height + edge + panel_height * scale
     right, down = board.origin
-    board_at = f"translate({(width - board.width) / 2 + right:.2f} {HEADER * scale + EDGE / 2 + down:.2f})"
+    board_at = f"translate({(width - board.width) / 2 + right:.2f} {top + down:.2f})"
     panel_at = f"translate(0 {height - panel_height * scale:.2f}) scale({scale:.3f})"
-    lettering = {"font_family": "sans-serif", "fill": skin.letters}
+    lettering = {"font_family": "sans-serif", "fill": LETTERS}
     return document(
         width,
         height,
-        definitions,
+        [*skin.definitions, *definitions],
         [
-            box(0, 0, width, height, rx=CORNER * scale, fill=skin.ground),
-            group(_header(header, width / scale, skin), transform=f"scale({scale:.3f})", **lettering),
+            box(0, 0, width, height, rx=CORNER * scale, fill=GROUND),
+            group(shapes, transform=f"scale({scale:.3f})", **lettering),
             group(board.content, id="board", transform=board_at),
             group(panel, transform=panel_at, **lettering),
         ],
         label=label,
+        ids=f"{ids}-small" if small else ids,
+        shown=SMALL if small else None,
     )
 
 
-def _header(header: Header, width: float, skin: Skin) -> Iterator[str]:
+def _header(header: Header, width: float) -> Iterator[str]:
     yield header.icon
     yield words(52, 30, header.title, font_size=19.0, font_weight="bold")
-    now = {"fill": skin.letters, "font_weight": "bold"}
+    now = {"fill": LETTERS, "font_weight": "bold"}
     stages = " · ".join(
         element("tspan", escape(stage), **(now if place == header.now else {}))
         for place, stage in enumerate(header.stages)
     )
-    yield element("text", stages, x=width - 20, y=29.0, fill=skin.faint, font_size=14.0, text_anchor="end")
+    yield element("text", stages, x=width - 20, y=29.0, fill=PALE, font_size=14.0, text_anchor="end")
 
 
-def _panel(
-    players: Sequence[Player], figures: Sequence[Sequence[str]], width: float, skin: Skin, unit: str, tray: Tray
+def _slim_header(header: Header) -> Iterator[str]:
+    yield words(10, 20, header.title, font_size=15.0, font_weight="bold")
+    yield words(SMALL - 10, 20, header.stages[header.now], font_size=12.0, text_anchor="end")
+
+
+def _cards(
+    players: Sequence[Player], figures: Sequence[Sequence[str]], width: float, unit: str, tray: Tray
 ) -> tuple[list[str], float]:
     """A card for each player, in as many lines as they need, and the height of it all."""
     if not players:
@@ -163,33 +198,63 @@ def _panel(
     pitch = min(most + GAP, inside / across)
     left = (width - across * pitch + GAP) / 2
     height = tray.height + lines * (CARD + GAP) + GAP
-    panel = [box(0, 0, width, height, rx=CORNER, fill=skin.panel, opacity=0.4), *tray.content]
+    panel = [box(0, 0, width, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
     for seat, (player, figure) in enumerate(zip(players, figures, strict=True)):
         line, place = divmod(seat, across)
         at = f"translate({left + place * pitch:.2f} {tray.height + GAP + line * (CARD + GAP):.2f})"
-        panel.append(group(_card(player, figure, f"name{seat}", pitch - GAP, skin, unit), transform=at))
+        panel.append(group(_card(player, figure, pitch - GAP, unit), transform=at))
     return panel, height
 
 
-def _card(player: Player, figure: Sequence[str], clip: str, width: float, skin: Skin, unit: str) -> Iterator[str]:
+def _card(player: Player, figure: Sequence[str], width: float, unit: str) -> Iterator[str]:
     taken = len(player.score) * 15 + 46 if player.score else 12
     room = max(20.0, width - NAME_AT - taken)
-    name = printable(player.called, max(2, int(room / 11)))
     said = (
         " · ".join(filter(None, (printable(player.colour, LONGEST_NAME), player.mark))) if player.name else player.mark
     )
     if len(said) * LETTER > width - NAME_AT and player.mark:
         said = player.mark  # the figure has the colour too
-    yield box(0, 0, width, CARD, rx=10.0, fill="#fff", fill_opacity=0.22 if player.lit else 0.1)
+    yield box(0, 0, width, CARD, rx=10.0, fill=LIT if player.lit else CARD_PAINT)
     if player.lit:
-        yield box(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=skin.gold, stroke_width=2.0)
-    dim = 0.4 if player.out else 1.0
-    yield element("g", *figure, transform=f"translate(35 {CARD / 2 - 1:.2f}) scale(.68)", opacity=dim)
-    yield element("clipPath", box(NAME_AT, 0, room, CARD), id=clip)
-    strike = {"text_decoration": "line-through"} if player.out else {}
-    yield words(NAME_AT, 29, name, font_size=16.0, font_weight="bold", clip_path=f"url(#{clip})", **strike)
-    fill = skin.gold if player.lit else skin.pale
-    yield words(NAME_AT, 50, said, font_size=12.0, fill=fill)
+        yield box(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=GOLD, stroke_width=2.0)
+    yield element("g", *figure, transform=f"translate(35 {CARD / 2 - 1:.2f}) scale(.68)", opacity=_dim(player))
+    yield window(NAME_AT, 8, room, 30, _name(player, room, 16.0, 21.0))
+    yield words(NAME_AT, 50, said, font_size=12.0, fill=GOLD if player.lit else PALE)
     if player.score:
         yield words(width - 38, 31, player.score, font_size=22.0, font_weight="bold", text_anchor="end")
         yield element("use", href=f"#{unit}", transform=f"translate({width - 22:.2f} 23.5)")
+
+
+def _lines(players: Sequence[Player], figures: Sequence[Sequence[str]], tray: Tray) -> tuple[list[str], float]:
+    """A line for each player of a small picture, and the height of it all."""
+    height = tray.height + len(players) * LINE + (2 * SLIM_EDGE if players else 0.0)
+    panel = [box(0, 0, SMALL, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
+    for seat, (player, figure) in enumerate(zip(players, figures, strict=True)):
+        at = f"translate({SLIM_EDGE} {tray.height + SLIM_EDGE + seat * LINE:.2f})"
+        panel.append(group(_line(player, figure), transform=at))
+    return panel, height
+
+
+def _line(player: Player, figure: Sequence[str]) -> Iterator[str]:
+    width, right = SMALL - 2 * SLIM_EDGE, SMALL - 2 * SLIM_EDGE - 8
+    yield box(0, 1, width, LINE - 2, rx=6.0, fill=LIT if player.lit else CARD_PAINT)
+    if player.lit:
+        yield box(0.75, 1.75, width - 1.5, LINE - 3.5, rx=5.5, fill="none", stroke=GOLD, stroke_width=1.5)
+    yield element("g", *figure, transform=f"translate(15 {LINE / 2:.2f}) scale(.27)", opacity=_dim(player))
+    if player.score:
+        yield words(right, 18, player.score, font_size=14.0, font_weight="bold", text_anchor="end")
+        right -= len(player.score) * 10 + 8
+    fill = GOLD if player.lit else PALE
+    yield words(right, 17.5, player.mark, font_size=11.0, fill=fill, text_anchor="end")
+    room = right - 32 - wide(player.mark) * 11
+    yield window(30, 2, room, LINE - 4, _name(player, room, 13.0, 15.5))
+
+
+def _name(player: Player, room: float, size: float, down: float) -> str:
+    """What a player is called, with an ellipsis where there is no room for all of it; struck out if it is out."""
+    strike = {"text_decoration": "line-through"} if player.out else {}
+    return words(0, down, fit(player.called, room / size), font_size=size, font_weight="bold", **strike)
+
+
+def _dim(player: Player) -> float:
+    return 0.4 if player.out else 1.0

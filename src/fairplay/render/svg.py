@@ -8,6 +8,7 @@ Value = str | float  # of an attribute
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ID = re.compile(r'( id="| href="#|="url\(#)')  # before one; escaped texts have no quotes, and so nothing like this
 
 
 def escape(words: str) -> str:
@@ -82,8 +83,31 @@ def fade(name: str, top: str, bottom: str) -> str:
     return element("linearGradient", *stops, id=name, x2=0.0, y2=1.0)
 
 
-def document(width: float, height: float, definitions: Iterable[str], content: Iterable[str], *, label: str) -> str:
-    """A picture that stands alone; its label is for people who listen to it."""
+def paint(name: str, colour: str) -> str:
+    """A definition of a colour by a name, so that one line says what it is wherever it is used."""
+    return element("linearGradient", element("stop", stop_color=colour), id=name, gradientUnits="userSpaceOnUse")
+
+
+def window(x: float, y: float, width: float, height: float, content: str) -> str:
+    """Content of which nothing shows outside; what is inside counts from the upper left corner."""
+    return element("svg", content, x=x, y=y, width=width, height=height)
+
+
+def document(
+    width: float,
+    height: float,
+    definitions: Iterable[str],
+    content: Iterable[str],
+    *,
+    label: str,
+    ids: str,
+    shown: float | None = None,
+) -> str:
+    """A picture that stands alone; its label is for people who listen to it.
+
+    All its ids begin alike, so that it can stand beside others. It is shown that wide, or else as wide as it is.
+    """
+    scale = 1.0 if shown is None else shown / width
     whole = element(
         "svg",
         "\n",
@@ -91,10 +115,10 @@ def document(width: float, height: float, definitions: Iterable[str], content: I
         "\n",
         *(f"{part}\n" for part in content),
         xmlns="http://www.w3.org/2000/svg",
-        width=width,
-        height=height,
+        width=width * scale,
+        height=height * scale,
         viewBox=f"0 0 {number(width)} {number(height)}",
         role="img",
         aria_label=label,
     )
-    return f"{whole}\n"
+    return ID.sub(rf"\g<1>{ids}-", f"{whole}\n")

@@ -9,19 +9,20 @@ import pytest
 from fairplay.core.game import Moment
 from fairplay.games.q import Pass
 from fairplay.games.q.board import Map, map_of, position_of
-from fairplay.games.q.draw import CELL, PAINTS, svg, text
+from fairplay.games.q.draw import svg, text
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
+from fairplay.games.q.shapes import CELL, PAINTS
 from fairplay.games.q.state import Tiles
 from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
 from tests.some import some
 
 SVG = "{http://www.w3.org/2000/svg}"
-GOLD = "#ffc94d"
+GOLD = "url(#q-gold)"
 SIZES = [heap(1), heap(2), heap(40), heap(1000), row_of(1000), column_of(1000), TORN]
 
 
 def part(picture: str, name: str) -> ElementTree.Element | None:
-    return next((part for part in ElementTree.fromstring(picture).iter() if part.get("id") == name), None)
+    return next((part for part in ElementTree.fromstring(picture).iter() if part.get("id") == f"q-{name}"), None)
 
 
 def uses(picture: str, name: str) -> list[ElementTree.Element]:
@@ -30,7 +31,7 @@ def uses(picture: str, name: str) -> list[ElementTree.Element]:
 
 
 def shape(use: ElementTree.Element) -> str:
-    return use.get("href", "").removeprefix("#")
+    return use.get("href", "").removeprefix("#q-")
 
 
 def point(use: ElementTree.Element) -> tuple[float, float]:
@@ -78,8 +79,10 @@ def test_every_kind_is_drawn_in_its_shape_and_colour() -> None:
         tile = part(picture, called((kind,))[0])
         assert tile is not None
         colour, form = name.split()
-        assert tile.get("fill") == PAINTS[colour]
-        assert [shape(use) for use in tile.iter(f"{SVG}use")] == ["blank", form]
+        assert [(shape(use), use.get("fill")) for use in tile.iter(f"{SVG}use")] == [
+            ("blank", None),
+            (form, PAINTS[colour]),
+        ]
         assert [letter.text for letter in tile.iter(f"{SVG}text")] == [colour[0]]
 
 
@@ -98,13 +101,13 @@ def test_the_last_placement_is_marked() -> None:
     picture = svg(SMALL, before=seen(tiles(rm1="0 purple clover", r0="-1 red star, 0 red clover")))
 
     places = {point(use) for use in uses(picture, "tiles") if shape(use).endswith("8star")}
-    assert {point(use) for use in uses(picture, "marks")} == places
-    assert [shape(use) for use in uses(picture, "marks")] == ["last", "last"]
+    assert {point(use) for use in uses(picture, "news")} == places
+    assert [shape(use) for use in uses(picture, "news")] == ["last", "last"]
 
 
 def test_nothing_is_marked_where_nothing_is_new() -> None:
-    assert not uses(svg(SMALL), "marks")
-    assert not uses(svg(SMALL, before=SMALL), "marks")
+    assert not uses(svg(SMALL), "news")
+    assert not uses(svg(SMALL, before=SMALL), "news")
 
 
 def test_places_are_hinted_where_some_tile_fits_until_the_game_is_over() -> None:
@@ -170,7 +173,7 @@ def test_most_points_are_lit_at_the_end() -> None:
 
     gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == GOLD]
 
-    assert gold == ["A", "seat 0 · most points", "B", "seat 1 · most points"]
+    assert gold == ["seat 0 · most points", "seat 1 · most points"]
 
 
 def test_the_scores_of_a_finished_game_are_still_seen() -> None:

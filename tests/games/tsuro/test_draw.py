@@ -20,7 +20,7 @@ SIDE = 60
 
 
 def group(picture: str, name: str) -> ElementTree.Element:
-    return next(part for part in ElementTree.fromstring(picture).iter() if part.get("id") == name)
+    return next(part for part in ElementTree.fromstring(picture).iter() if part.get("id") == f"tsuro-{name}")
 
 
 def uses(picture: str, name: str) -> list[ElementTree.Element]:
@@ -28,7 +28,7 @@ def uses(picture: str, name: str) -> list[ElementTree.Element]:
 
 
 def shape(use: ElementTree.Element) -> str:
-    return use.get("href", "").removeprefix("#")
+    return use.get("href", "").removeprefix("#tsuro-")
 
 
 def square(use: ElementTree.Element) -> tuple[int, int]:
@@ -37,7 +37,8 @@ def square(use: ElementTree.Element) -> tuple[int, int]:
 
 def trail(picture: str, colour: str) -> list[tuple[int, int]]:
     """The squares on which a way is drawn in this colour."""
-    return [square(use) for use in uses(picture, "ways") if use.get("stroke") == LOOKS[colour].paint]
+    broad = [use for use in uses(picture, "ways") if use.get("stroke-width") == "7"]
+    return [square(use) for use in broad if use.get("stroke") == LOOKS[colour].paint]
 
 
 def walked(table: Table, seat: Seat) -> list[tuple[int, int]]:
@@ -76,11 +77,14 @@ def test_paths_lead_from_port_to_port_at_the_thirds_of_the_sides() -> None:
 @pytest.mark.parametrize("steps", [0, 2, 5, 30, 999])
 def test_every_avatar_is_on_the_board_and_no_other(steps: int) -> None:
     state = after(steps, seats=5)
-    view, playing = seen(state), [avatar for avatar in state.table.avatars if avatar != OUT]
+    view, table = seen(state), state.table
+    playing = [seat for seat, avatar in enumerate(table.avatars) if avatar != OUT]
 
     letters = re.findall("[WKRGB]", text(view).partition("On a tile")[0])
 
-    assert [shape(use) for use in uses(svg(view), "avatars")] == ["stone"] * len(playing)
+    assert [shape(use) for use in uses(svg(view), "avatars")] == [
+        f"stone{LOOKS[table.colours[seat]].letter}" for seat in reversed(playing)
+    ]
     assert len(letters) == len(playing)
 
 
@@ -233,7 +237,7 @@ def test_with_nobody_left_those_who_fell_last_are_lit() -> None:
     fallen = [Standing((0, 0, "C"), None, fell=fell) for fell in (2, 3, ejected_in(3), 3)]
     root = ElementTree.fromstring(svg(table_of(ROW, *fallen, stage=Stage.DONE, round=3)))
 
-    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "#ffcf5c"]
+    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "url(#tsuro-gold)"]
 
     assert gold == ["out in round 3"] * 2
 

@@ -10,6 +10,8 @@ def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
     return f"{len(view.played)} cards played, {view.pile} in the pile"
 
 
-def svg(view: View, names: Sequence[str] = ()) -> str:
+def svg(
+    view: View, names: Sequence[str] = (), *, before: View | None = None, dark: bool = False, small: bool = False
+) -> str:
     said = element("text", escape(text(view, names)), x=10.0, y=20.0)
     return element("svg", said, xmlns="http://www.w3.org/2000/svg", width=300.0, height=40.0)

@@ -1,12 +1,13 @@
 """Draw what a seat sees of Q, as SVG and as text for a terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil, cos, pi, sin
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from fairplay.core.game import Seat
 from fairplay.games.q.board import position_of
-from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES, Position, colour_of, shape_of
+from fairplay.games.q.pieces import KINDS, Position
+from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, definitions, shape_id
 from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
     Index,
@@ -19,86 +20,88 @@ from fairplay.games.q.terminal import (
     step_over,
     tiles_of,
 )
+from fairplay.render.letters import fit
 from fairplay.render.panel import (
     CARD_WIDTHS,
     EDGE,
     GAP,
     NO_TRAY,
+    PALE,
     PANEL,
+    SMALL,
     Board,
     Header,
     Look,
     Player,
-    Skin,
     Tray,
+    grain,
     named,
     picture,
     roster,
 )
-from fairplay.render.svg import Value, box, circle, element, fade, group, number, path, polygon, use, words
-from fairplay.render.text import printable
+from fairplay.render.svg import box, circle, element, group, number, path, use, words
 
-# People who do not see red or green, or blue, have these at different brightness; the letters help as well.
-PAINTS = {
-    "red": "#e0263a",
-    "green": "#1fc07c",
-    "blue": "#2f78f5",
-    "yellow": "#fff06a",
-    "orange": "#ff9233",
-    "purple": "#c77dff",
-}
 WAITS, ACTS, LEADS, OUT = Look(" ", "2", ""), Look(">", "30;103", ""), Look("*", "30;103", ""), Look("x", "2", "")
 
 # The measures of the picture. A tile's centre is in the middle of its place.
-CELL = 48.0
-HALF = 22.0  # of a tile
-POINT = 16.5  # from the centre to the tips of a shape
-LEAST_ROWS, LEAST_COLUMNS = 5, 15  # of the cloth, however few tiles there are
+LEAST, LEAST_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are
 HEM = 8.0
 TOOTH = 9.0  # of a tear
-DIGIT, LABEL = 6.8, 11.0  # the width of a digit in a label, and its size
+DIGIT, LABEL = 7.4, 12.0  # the width of a digit in a label, and its size
 OWNER, DENSE = 120.0, 0.8  # beside a hand: room for a name, and how large its tiles are
-
-INK = "#221f2b"
-SKIN = Skin(ground="url(#dusk)", panel="#120f1c", letters="#fbf6ea", pale="#cfc6dd", faint="#a79dbb", gold="#ffc94d")
 TEAR = "#352e4a"
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "text_anchor": "middle"}
 ICON = KINDS["orange 8star"]
 
 
-def svg(view: View, names: Sequence[str] = (), *, before: View | None = None, hands: Sequence[Tiles] = ()) -> str:
+def svg(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    before: View | None = None,
+    hands: Sequence[Tiles] = (),
+    dark: bool = False,
+    small: bool = False,
+) -> str:
     """A picture of the map and the players, as a document of its own; what is new since `before` is marked.
 
     It shows the hand of whoever looks, and for referees the hands of all seats.
     """
-    players, cloth = _players(view, names, len(hands)), _cloth(view)
+    players, cloth = _players(view, names, len(hands)), _cloth(view, small=small)
     shown = dict(enumerate(hands)) if hands else {view.seat: view.hand} if view.seat is not None else {}
-    tiles, places = tiles_of(view.map), () if view.done else places_of(view.map)
+    tiles, places = tiles_of(view.map), () if view.done or small else places_of(view.map)
     last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]
     content = [
         *_linen(cloth),
         group((use("place", *cloth.centre(place)) for place in places), id="places"),
-        group((use(_id(kind), *cloth.centre(at)) for at, kind in tiles.items()), id="tiles"),
-        group((use("last", *cloth.centre(at)) for at in last), id="marks"),
-        *_labels(cloth),
+        group((use(shape_id(kind), *cloth.centre(at)) for at, kind in tiles.items()), id="tiles"),
+        group((use("last", *cloth.centre(at)) for at in last), id="news"),
+        *(() if small else _labels(cloth)),
     ]
     said = ", ".join(" ".join(filter(None, (player.called, player.score, player.mark))) for player in players.values())
-    width = cloth.width + 2 * cloth.margin
+    margin, headroom = (HEM, HEM) if small else (cloth.margin, cloth.headroom)
+    width = cloth.width + 2 * margin
     return picture(
-        Board(content, width, cloth.height + cloth.headroom, origin=(cloth.margin, cloth.headroom)),
+        Board(content, width, cloth.height + headroom + (HEM if small else 0), origin=(margin, headroom)),
         list(players.values()),
-        [_figure(player) for player in players.values()],
+        [_token(player) if small else _figure(player) for player in players.values()],
         header=Header(
-            use(_id(ICON), 0, 0, transform="translate(31 24) scale(.68)"),
+            use(shape_id(ICON), 0, 0, transform="translate(31 24) scale(.68)"),
             "Q",
             [_now(view), "done"] if not view.done else ["playing", _now(view)],
             int(view.done),
         ),
-        skin=SKIN,
-        definitions=_definitions({ICON, *tiles.values(), *(kind for hand in shown.values() for kind in hand)}),
+        skin=DARK if dark else LIGHT,
+        definitions=definitions(
+            {ICON, *tiles.values(), *(kind for hand in shown.values() for kind in hand)},
+            grain(width, small=small),
+            dark=dark,
+            small=small,
+        ),
         label=f"Q, {_now(view)}: {said}",
+        ids="q",
         unit="point",
-        tray=_tray([(players[seat].called, hand) for seat, hand in shown.items() if hand], width),
+        tray=_tray([(players[seat].called, hand) for seat, hand in shown.items() if hand], width, small=small),
+        small=small,
     )
 
 
@@ -145,61 +148,7 @@ def _mark(view: View, scores: Mapping[Seat, int], seat: Seat) -> str:
     return "to act" if seat == view.order[0] else ""
 
 
-# The picture, from its shapes to its tray.
-
-
-def _id(kind: int) -> str:
-    return NAMES[kind].replace(" ", "-")
-
-
-def _definitions(kinds: Iterable[int]) -> Iterator[str]:
-    yield fade("dusk", "#4a4163", "#241e36")
-    yield fade("slate", "#3a3745", "#201d29")
-    threads = path("M0 2H8M0 6H8", stroke="#f5eee0"), path("M2 0V8M6 0V8", stroke="#dccfb5", opacity=0.4)
-    whole = box(0, 0, 8, 8, fill="#ece2cf")
-    yield element("pattern", whole, *threads, id="linen", width=8.0, height=8.0, patternUnits="userSpaceOnUse")
-    side = 2 * HALF
-    yield element(
-        "g",
-        box(-HALF, -HALF + 3, side, side, rx=7.0, fill="#3b2f1c", opacity=0.35),
-        box(-HALF, -HALF, side, side, rx=7.0, fill="url(#slate)"),
-        box(-HALF + 0.7, -HALF + 0.7, side - 1.4, side - 1.4, rx=6.3, fill="none", stroke="#fff", stroke_opacity=0.16),
-        id="blank",
-    )
-    yield from _shapes()
-    for kind in sorted(kinds):
-        colour = COLOURS[colour_of(kind)]
-        shape = use(SHAPES[shape_of(kind)], 0, 0)
-        letter = words(HALF - 6, HALF - 4.5, colour[0], font_size=9.0, fill="#fff", opacity=0.6, **LETTER)
-        yield element("g", use("blank", 0, 0), shape, letter, id=_id(kind), fill=PAINTS[colour])
-    side = CELL - 12
-    yield box(-side / 2, -side / 2, side, side, rx=6.0, id="place", fill="#fffaf0", fill_opacity=0.5, stroke="#c9b994")
-    frame = {"x": -HALF - 0.5, "y": -HALF - 0.5, "width": 2 * HALF + 1, "height": 2 * HALF + 1, "rx": 7.5}
-    yield element(
-        "g",
-        element("rect", **frame, stroke=INK, stroke_width=5.0),
-        element("rect", **frame, stroke=SKIN.gold, stroke_width=3.4),
-        id="last",
-        fill="none",
-    )
-    yield polygon(_spikes(4, 9.5, 4.0), id="point", fill=SKIN.gold)
-
-
-def _shapes() -> Iterator[str]:
-    yield polygon(_spikes(4, POINT + 0.5, 6.4), id="star")
-    yield polygon(_spikes(8, POINT, 9.4), id="8star")
-    yield box(-12.5, -12.5, 25, 25, rx=1.5, id="square")
-    yield circle(0, 0, 14.0, id="circle")
-    leaves = (circle(x * 7.6, y * 7.6, 7.4) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0)))
-    yield element("g", *leaves, box(-5, -5, 10, 10), id="clover")
-    yield polygon(((0, -POINT), (POINT, 0), (0, POINT), (-POINT, 0)), id="diamond")
-
-
-def _spikes(count: int, outer: float, inner: float) -> Iterator[tuple[float, float]]:
-    """The corners of a star."""
-    for corner in range(2 * count):
-        radius, angle = inner if corner % 2 else outer, corner * pi / count
-        yield radius * sin(angle), -radius * cos(angle)
+# The picture, from its cloth to its tray.
 
 
 class Cloth(NamedTuple):
@@ -241,9 +190,8 @@ class Cloth(NamedTuple):
         return self.right[column], self.down[row]
 
 
-def _cloth(view: View) -> Cloth:
-    rows, columns = extent(view.map)
-    rows, columns = _at_least(LEAST_ROWS, rows), _at_least(LEAST_COLUMNS, columns)
+def _cloth(view: View, *, small: bool) -> Cloth:
+    rows, columns = map(_at_least, LEAST_SMALL if small else LEAST, extent(view.map))
     down, right = (
         {line: (place + 0.5) * CELL for place, line in enumerate(lines) if line is not None}
         for lines in (rows, columns)
@@ -289,32 +237,43 @@ def _labels(cloth: Cloth) -> Iterator[str]:
     rows = labelled(cloth.rows, step_over(2 * size, CELL))
     top = (words(cloth.right[column], -HEM - 5, str(column)) for _, column in columns)
     left = (words(-HEM - 6, cloth.down[row] + size * 0.36, str(row), text_anchor="end") for _, row in rows)
-    yield group([*top, *left], fill=SKIN.pale, font_family="sans-serif", font_size=size, text_anchor="middle")
+    yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=size, text_anchor="middle")
 
 
 def _figure(player: Player) -> tuple[str, ...]:
     """A tile with the first letter of the name."""
-    fill = SKIN.gold if player.lit else SKIN.letters
-    letter = words(0, 8.5, player.called[:1].upper(), font_size=24.0, font_weight="bold", fill=fill, **LETTER)
+    letter = words(0, 8.5, player.called[:1].upper(), font_size=24.0, fill=_on_slate(player), **LETTER)
     return (element("g", use("blank", 0, 0), letter, transform="scale(1.5)"),)
 
 
-def _tray(hands: Sequence[tuple[str, Tiles]], board: float) -> Tray:
+def _token(player: Player) -> tuple[str, ...]:
+    """A disc instead of the tile."""
+    letter = words(0, 17, player.called[:1].upper(), font_size=48.0, fill=_on_slate(player), **LETTER)
+    return circle(0, 0, 38, fill="url(#slate)", stroke="url(#rim)", stroke_width=4.0), letter
+
+
+def _on_slate(player: Player) -> str:
+    return DARK.gold if player.lit else DARK.letters
+
+
+def _tray(hands: Sequence[tuple[str, Tiles]], board: float, *, small: bool) -> Tray:
     """Hands beside each other, as many as there is room for."""
     if not hands:
         return NO_TRAY
-    outside = max(board + 2 * EDGE, CARD_WIDTHS[0] * 2 + GAP * 3)
-    room, pitch, longest = min(outside, PANEL) - GAP, CELL * DENSE, max(len(hand) for _, hand in hands)
-    across = max(1, min(len(hands), int(room / (OWNER + longest * pitch + GAP))))
-    most = int((room / across - OWNER - GAP) / pitch)  # tiles in a line
+    outside = SMALL if small else min(max(board + 2 * EDGE, CARD_WIDTHS[0] * 2 + GAP * 3), PANEL)
+    owners = 8.0 if small else OWNER
+    room, pitch, longest = outside - GAP, CELL * DENSE, max(len(hand) for _, hand in hands)
+    across = max(1, min(len(hands), int(room / (owners + longest * pitch + GAP))))
+    most = int((room / across - owners - GAP) / pitch)  # tiles in a line
     high = ceil(longest / most) * pitch
     tray = []
     for place, (owner, hand) in enumerate(hands):
         left, top = GAP + place % across * room / across, GAP + place // across * (high + GAP)
-        tray.append(words(left + 4, top + pitch / 2 + 5, printable(owner, 12), font_size=14.0))
+        if not small:
+            tray.append(words(left + 4, top + pitch / 2 + 5, fit(owner, (OWNER - 16) / 14), font_size=14.0))
         wide, deep = min(most, len(hand)) * pitch, ceil(len(hand) / most) * pitch
-        tray.append(box(left + OWNER - 4, top - 3, wide + 8, deep + 6, rx=8.0, fill="url(#linen)"))
+        tray.append(box(left + owners - 4, top - 3, wide + 8, deep + 6, rx=8.0, fill="url(#linen)"))
         for turn, kind in enumerate(hand):
-            x, y = left + OWNER + (turn % most + 0.5) * pitch, top + (turn // most + 0.5) * pitch
-            tray.append(use(_id(kind), 0, 0, transform=f"translate({number(x)} {number(y)}) scale({DENSE})"))
+            x, y = left + owners + (turn % most + 0.5) * pitch, top + (turn // most + 0.5) * pitch
+            tray.append(use(shape_id(kind), 0, 0, transform=f"translate({number(x)} {number(y)}) scale({DENSE})"))
     return Tray([group(tray, id="hands")], ceil(len(hands) / across) * (high + GAP) + 4)

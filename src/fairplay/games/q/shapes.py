@@ -1,0 +1,123 @@
+"""Define what pictures of Q are made of: skins, cloth, tiles and marks."""
+
+from collections.abc import Iterable, Iterator
+from math import cos, pi, sin
+
+from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES, colour_of, shape_of
+from fairplay.render.colours import letters_on
+from fairplay.render.panel import GOLD, Skin
+from fairplay.render.svg import Value, box, circle, element, fade, paint, path, polygon, use, words
+
+# People who do not see red or green, or blue, have these at different brightness; the letters help as well.
+PAINTS = {
+    "red": "#e3253c",
+    "green": "#22c27e",
+    "blue": "#3c7ff5",
+    "yellow": "#fff583",
+    "orange": "#ff8c26",
+    "purple": "#c98bff",
+}
+CELL = 48.0
+HALF = 22.0  # of a tile
+POINT = 15.5  # from the centre to the tips of a shape
+ASIDE = 4.0  # of a shape, with the letter beside it
+INK = "#1b1822"
+MARK = "#ffc21f"
+LIGHT = Skin(
+    ground="#f4f1f8",
+    panel="#e2dcec",
+    card="#fdfcff",
+    lit="#fff1cc",
+    letters="#282236",
+    pale="#5a5070",
+    gold="#855100",
+)
+DARK = Skin(
+    ground="#15111d",
+    panel="#211b2d",
+    card="#2e273d",
+    lit="#45391b",
+    letters="#fbf6ea",
+    pale="#c6bbd9",
+    gold="#ffc94d",
+)
+LINEN = {False: ("#ece2cf", "#f5eee0", "#dccfb5"), True: ("#3d3749", "#443e51", "#322c3d")}  # by darkness: with threads
+SLATE = "#2d2a37", "#1d1a26"  # of tiles, from top to bottom
+RIM = {False: "#3b3745", True: "#7d7690"}  # around them
+LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
+PLAIN_LETTERS = 3.7  # from which grain on letters cannot be read any more
+
+
+def shape_id(kind: int) -> str:
+    """What a kind of tile is called in pictures."""
+    return NAMES[kind].replace(" ", "-")
+
+
+def definitions(kinds: Iterable[int], grain: float, *, dark: bool, small: bool) -> Iterator[str]:
+    """Everything, with tiles of these kinds."""
+    ground, across, along = LINEN[dark]
+    yield paint("thread", across)
+    yield paint("rim", RIM[dark])
+    yield paint("weave", along)
+    yield paint("cloth", ground)
+    threads = path("M0 2H8M0 6H8", stroke="url(#thread)"), path("M2 0V8M6 0V8", stroke="url(#weave)", opacity=0.4)
+    whole = box(0, 0, 8, 8, fill="url(#cloth)")
+    yield element("pattern", whole, *threads, id="linen", width=8.0, height=8.0, patternUnits="userSpaceOnUse")
+    yield fade("slate", *SLATE)
+    side = 2 * HALF
+    yield element(
+        "g",
+        box(-HALF, -HALF + 3, side, side, rx=7.0, fill="#000", opacity=0.3),
+        box(-HALF, -HALF, side, side, rx=7.0, fill="url(#slate)"),
+        box(-HALF + 0.7, -HALF + 0.7, side - 1.4, side - 1.4, rx=6.3, fill="none", stroke="url(#rim)"),
+        id="blank",
+    )
+    yield from _shapes()
+    for kind in sorted(kinds):
+        yield element("g", *(_bold(kind, grain) if small else _tile(kind)), id=shape_id(kind))
+    side = CELL - 12
+    yield box(-side / 2, -side / 2, side, side, rx=6.0, id="place", fill="#fffaf0", fill_opacity=0.3, stroke="#b5a37b")
+    frame: dict[str, Value] = {"x": -HALF - 0.5, "y": -HALF - 0.5, "width": 2 * HALF + 1, "height": 2 * HALF + 1}
+    wide = max(4.0, 1.3 * grain)
+    layers = ((INK, wide + 2.4), (MARK, wide))
+    frames = (element("rect", **frame, rx=7.5, stroke=hue, stroke_width=width) for hue, width in layers)
+    yield element("g", *frames, id="last", fill="none")
+    yield polygon(_spikes(4, 9.5, 4.0), id="point", fill=GOLD)
+
+
+def _tile(kind: int) -> tuple[str, ...]:
+    """A tile: its shape, and the first letter of its colour in the corner."""
+    colour = COLOURS[colour_of(kind)]
+    shape = use(SHAPES[shape_of(kind)], -ASIDE, -ASIDE, fill=PAINTS[colour])
+    letter = words(HALF - 8.5, HALF - 4.5, colour[0], font_size=16.0, fill="#fff", **LETTER)
+    return use("blank", 0, 0), shape, letter
+
+
+def _bold(kind: int, grain: float) -> tuple[str, ...]:
+    """A tile for small pictures: its shape as large as it can be, and the letter upon it if there is room for it."""
+    colour = COLOURS[colour_of(kind)]
+    paint = PAINTS[colour]
+    ground = box(-CELL / 2 + 1, -CELL / 2 + 1, CELL - 2, CELL - 2, rx=5.0, fill="url(#slate)", stroke="url(#rim)")
+    shape = use(SHAPES[shape_of(kind)], 0, 0, fill=paint, transform="scale(1.42)")
+    if grain > PLAIN_LETTERS:
+        return ground, shape
+    around: dict[str, Value] = {"stroke": paint, "stroke_width": 7.0, "stroke_linejoin": "round"}
+    halo = words(0, 10, colour[0], font_size=29.0, fill=paint, **around, **LETTER)
+    return ground, shape, halo, words(0, 10, colour[0], font_size=29.0, fill=letters_on(paint), **LETTER)
+
+
+def _shapes() -> Iterator[str]:
+    yield polygon(_spikes(4, POINT + 1, 6.0), id="star")
+    yield polygon(_spikes(8, POINT, 9.0), id="8star")
+    yield box(-12, -12, 24, 24, rx=1.5, id="square")
+    yield circle(0, 0, 13.5, id="circle")
+    leaves = (circle(x * 7.3, y * 7.3, 7.2) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0)))
+    yield element("g", *leaves, box(-5, -5, 10, 10), id="clover")
+    yield polygon(((0, -POINT), (POINT, 0), (0, POINT), (-POINT, 0)), id="diamond")
+
+
+def _spikes(count: int, outer: float, inner: float) -> Iterator[tuple[float, float]]:
+    """The corners of a star."""
+    for corner in range(2 * count):
+        radius, angle = inner if corner % 2 else outer, corner * pi / count
+        yield radius * sin(angle), -radius * cos(angle)
