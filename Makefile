@@ -4,11 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test check bench against reliability guards goldens tables lock clean
+.PHONY: help setup demo test test-long check bench against reliability guards goldens tables lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
-	@echo "make test      run all tests, on two cores; says which take longest"
+	@echo "make test      run the tests, on two cores; says which take longest"
+	@echo "make test-long run those that make test leaves out: attacks, repetition, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
@@ -44,7 +45,10 @@ demo: setup
 	@echo "-- look at demo/fish/report.html and demo/fish.svg, and the same of tsuro and q"
 
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
+
+test-long: setup
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m long
 
 check: setup
 	@$(BIN)/ruff check .

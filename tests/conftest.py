@@ -2,7 +2,7 @@
 
 pytest_plugins = (
     "tests.running.alone",
-    "tests.running.order",
+    "tests.running.long",
     "tests.running.parts",
     "tests.running.state",
     "tests.running.time_limit",

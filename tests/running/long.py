@@ -1,0 +1,45 @@
+"""Mark what takes long, and let files with long tests begin first, so that no worker is left with one at the end.
+
+`make test` leaves out what is marked: attacks, repetition, and programs in other languages. `make test-long` runs it,
+and so does whatever a change has to pass before it lands.
+"""
+
+import pytest
+
+LONG = (  # whole folders, and files
+    "tests/reliability/",
+    "tests/misbehaviour/",
+    "tests/server/test_course.py",
+    "tests/players/test_course_remote.py",
+    "tests/players/test_shown.py",
+    "tests/harness/test_over_network.py",
+    "tests/examples/test_bots.py",
+    "tests/benchmarks/",
+    "tests/journal/test_hostile_index.py",
+    "tests/hosting/test_closing.py",
+)
+FIRST = (  # of the others, in seconds, with the longest first
+    "tests/tournament/test_runners.py",
+    "tests/players/test_process.py",
+    "tests/cli/test_check_bot.py",
+    "tests/cli/test_debug.py",
+    "tests/cli/test_tournament.py",
+    "tests/cli/test_programs.py",
+    "tests/every_game/test_conformance.py",
+    "tests/players/test_freezing.py",
+    "tests/hosting/test_table.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: this test takes long, and is left out of make test")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {file: rank for rank, file in enumerate((*LONG, *FIRST))}
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker(pytest.mark.long)
+    items.sort(
+        key=lambda item: next((rank for file, rank in ranks.items() if item.nodeid.startswith(file)), len(ranks))
+    )
