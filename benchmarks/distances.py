@@ -2,7 +2,8 @@
 
 A turn is a question to a player that answers at once, and its answer, decoded. The bare code is what one would write
 with asyncio alone: it encodes, sends, waits for a line with a time-out, and decodes; it checks nothing else. For
-a client of a course it is a turn of our own protocol, of which a turn of the course may cost at most 1.3 times as much.
+a client of a course it is a turn of our own protocol, of which a turn of the course may cost at most 1.3 times as much:
+the first turn of a match, and the late ones, when there is most to show.
 """
 
 import argparse
@@ -13,20 +14,29 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import cycle
 from typing import NamedTuple
 
-from fairplay.core.messages import Answered, TakeTurn
-from fairplay.core.roles import AsyncChannel
+import msgspec
+
+from fairplay.core.messages import Answer, Answered, Message, TakeTurn
+from fairplay.core.roles import AnyStrategy, AsyncChannel
+from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import game_with
 from fairplay.games.fish import Fish
 from fairplay.players import wire
+from fairplay.players.address import house_strategy
 from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox, why_not_strict
 from fairplay.players.sign_up import SignUp
+from fairplay.referee.drivers import play
+from fairplay.referee.host import dealt
+from fairplay.referee.local import Local
+from fairplay.testing.hostile import AnyGame
 
 ROUNDS = 15
 TURNS = 200  # in a round
@@ -43,11 +53,12 @@ for line in sys.stdin.buffer:
 """
 ANSWER = '{"type":"place","at":[0,0]}'
 TCP_BOT = r"""
-import re, socket, sys
+import itertools, re, socket, sys
 nonce = re.compile(rb'"nonce":("[^"]*")')
+answers = itertools.cycle(answer.encode() for answer in sys.argv[2:])
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
     for text in line.makefile("rb"):
-        answer = sys.argv[2].encode() if text.startswith(b'{"type":"take_turn"') else b"null"
+        answer = next(answers) if text.startswith(b'{"type":"take_turn"') else b"null"
         line.sendall(b'{"nonce":' + nonce.search(text)[1] + b',"answer":' + answer + b"}\n")
 """
 WEBSOCKET_BOT = r"""
@@ -60,17 +71,13 @@ with connect(f"ws://127.0.0.1:{sys.argv[1]}", compression=None, proxy=None) as l
         line.send('{"nonce":' + nonce.search(text)[1] + ',"answer":' + answer + "}")
 """
 COURSE_BOT = r"""
-import socket, sys
+import itertools, socket, sys
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
-    line.sendall(sys.argv[3].encode())
-    for text in line.makefile("rb"):
-        line.sendall(sys.argv[2].encode() + b"\n")
+    line.sendall(sys.argv[-1].encode())
+    for text, reply in zip(line.makefile("rb"), itertools.cycle(sys.argv[2:-1])):
+        line.sendall(reply.encode() + b"\n")
 """
-REPLIES = {  # to the first turn of each game, by our own protocol and by the course's
-    "fish": (ANSWER, "[0,0]"),
-    "tsuro": ('{"type":"place","tile":1,"degrees":0,"port":"C","at":[1,0]}', '[[1,0],"C",1,0]'),
-    "q": ('{"type":"pass"}', '"pass"'),
-}
+PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 
 
 class Figure(NamedTuple):
@@ -112,20 +119,57 @@ async def websocket_turn(rounds: int) -> Figure:
     return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds)
 
 
-async def course_turn(name: str, rounds: int) -> Figure:
+class Said(NamedTuple):
+    """A turn of a match: what is asked, and the answer to it, by our own protocol and by the course's."""
+
+    message: TakeTurn
+    answer: str
+    reply: str
+
+
+class Heard(Local):
+    """A player that keeps its turns as a client of the course would have had them."""
+
+    def __init__(self, game: AnyGame, strategy: AnyStrategy) -> None:
+        super().__init__(strategy, game)
+        self.turns: list[Said] = []
+        dialect = DIALECTS[game.name]
+        self._callee, self._caller = dialect.callee(game, "bot"), dialect.caller("bot")
+
+    def ask(self, message: Message) -> Answer:
+        answer = super().ask(message)
+        for call in self._callee.calls(message):
+            self._caller.messages(msgspec.json.decode(wire.encode(call), type=Call))
+        if isinstance(message, TakeTurn) and isinstance(answer, Answered):
+            reply = self._caller.reply(answer.value)
+            self.turns.append(Said(message, wire.encode(answer.value).decode(), wire.encode(reply).decode()))
+        return answer
+
+
+def turns_of(game: AnyGame) -> list[Said]:
+    """The turns that one of three house players has in a match."""
+    strategy = house_strategy(game.name, PLAYERS[game.name])
+    heard = Heard(game, strategy)
+    play(dealt(game, ("bot", "ann", "bob"), bytes([5] * 32)), [heard, Local(strategy, game), Local(strategy, game)])
+    return heard.turns
+
+
+async def course_turn(name: str, late: bool, rounds: int) -> Figure:
     """A client of a course at the other end of a connection; the bare code is a turn of our own protocol there."""
     game, dialect = game_with(name, {}), DIALECTS[name]
-    message, (answer, reply) = TakeTurn(game.view(game.deal(3, bytes(32)), 0)), REPLIES[name]
+    turns = turns_of(game)
+    turns = turns[len(turns) // 2 :] if late else turns[:1]
+    messages, answers, replies = zip(*turns, strict=True)
     door, sign = listen_tcp("0"), "" if dialect.name is None else '"bot"\n'
     async with SignUp(dialect, "127.0.0.1", 0, most=1) as desk:
         bots = [
             await asyncio.create_subprocess_exec(sys.executable, "-c", *words)
-            for words in ((COURSE_BOT, str(desk.port), reply, sign), (TCP_BOT, str(door.port), answer))
+            for words in ((COURSE_BOT, str(desk.port), *replies, sign), (TCP_BOT, str(door.port), *answers))
         ]
         (client,), (guest,) = await desk.signed_up(LIMIT), await door.seat(game)
         try:
             channel = CourseRemote(client, dialect.callee(game, "bot"), game)
-            return await compared(asking(channel, message), asking(guest.remote, message), rounds)
+            return await compared(asking(channel, *messages), asking(guest.remote, *messages), rounds)
         finally:
             await guest.remote.close(None)
             await client.hang_up()
@@ -150,11 +194,12 @@ async def over_network(door: Door, bot: str, rounds: int) -> Figure:
         await asyncio.gather(ours.wait(), bare.wait())
 
 
-def asking(remote: AsyncChannel, message: TakeTurn = MESSAGE) -> Turn:
-    """A turn of ours."""
+def asking(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
+    """A turn of ours; what is asked are these, over and over again."""
+    asked = cycle(messages or (MESSAGE,))
 
     async def turn() -> None:
-        assert isinstance(await remote.ask(message), Answered)
+        assert isinstance(await remote.ask(next(asked)), Answered)
 
     return turn
 
@@ -190,7 +235,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     "process.turn.strict.pondering": lambda rounds: process_turn(Sandbox(Level.STRICT, pondering=True), rounds),
     "tcp.turn": tcp_turn,
     "websocket.turn": websocket_turn,
-    **{f"course.turn.{name}": partial(course_turn, name) for name in REPLIES},
+    **{f"course.turn.{name}": partial(course_turn, name, False) for name in PLAYERS},
+    **{f"course.turn.{name}.late": partial(course_turn, name, True) for name in PLAYERS},
 }
 
 

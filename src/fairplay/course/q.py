@@ -15,7 +15,7 @@ from fairplay.games.q.state import State, Tiles, View
 
 Natural = Annotated[int, Meta(ge=0)]
 PASS, REPLACE = "pass", "replace"
-TRAITS = tuple((colour, shape) for colour, _, shape in (name.partition(" ") for name in NAMES))  # by kind
+TILES = tuple({"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES))  # in plain JSON, by kind
 
 
 class CourseTile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,7 +87,7 @@ def map_to(shown: Map, frame: Frame = PLAIN) -> list[Any]:
     rows: dict[int, list[Any]] = {}
     for cell, kind in sorted(shown.tiles.items()):
         row, column = position_of(cell) if frame is PLAIN else frame.outwards(position_of(cell))
-        rows.setdefault(row, [row]).append([column, tile_to(kind)])
+        rows.setdefault(row, [row]).append([column, TILES[kind]])
     return list(rows.values())
 
 
@@ -159,9 +159,8 @@ def player_to(name: str, score: int, hand: Tiles) -> dict[str, Any]:
 
 
 def tile_to(kind: int) -> dict[str, str]:
-    """A tile in plain JSON."""
-    colour, shape = TRAITS[kind]
-    return {"color": colour, "shape": shape}
+    """A tile in plain JSON, the same each time: a turn shows hundreds of them, and nobody changes one."""
+    return TILES[kind]
 
 
 def kind_from(tile: CourseTile) -> int:

@@ -1,0 +1,27 @@
+"""Measure turns of the courses: the first of a match, and late ones, in which there is much to show."""
+
+import asyncio
+
+import pytest
+
+from benchmarks.distances import BENCHMARKS, PLAYERS, measured, turns_of
+from fairplay.games import game_with
+from fairplay.players import wire
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_late_turns_show_more_than_the_first(name: str) -> None:
+    game = game_with(name, {})
+    turns = turns_of(game)
+    sizes = [len(wire.encode(game.pack(turn.message.view))) for turn in turns]
+
+    assert len(turns) >= 20
+    assert min(sizes[len(sizes) // 2 :]) > sizes[0]
+
+
+@pytest.mark.parametrize("late", ["", ".late"])
+@pytest.mark.parametrize("name", PLAYERS)
+def test_every_turn_is_answered_at_both_ends(name: str, late: str) -> None:
+    figure = asyncio.run(measured(BENCHMARKS[f"course.turn.{name}{late}"], 1))  # asserts that there are answers
+
+    assert 0 < figure.ours < 1 and 0 < figure.bare < 1
