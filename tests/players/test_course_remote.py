@@ -34,6 +34,7 @@ from tests.players.courses import (
 from tests.some import some
 
 PIECE = 16  # bytes
+PACE = 0.005  # seconds
 
 every_game = pytest.mark.parametrize("game", DIALECTS)
 everywhere = pytest.mark.parametrize(("game", "at"), [(game, at) for game, calls in CALLS.items() for at in calls])
@@ -77,14 +78,21 @@ async def byte_by_byte(writer: asyncio.StreamWriter, text: bytes) -> None:
         await turns()
 
 
-async def trickle(writer: asyncio.StreamWriter, text: bytes) -> None:
-    """As the courses' own clients do: many blanks, small pieces, and the newline when the next call may be there."""
-    whole = b" " * 5000 + text
-    for at in range(0, len(whole), 50):
-        writer.write(whole[at : at + 50])
-        await turns(1)
-    await turns(20)
-    writer.write(b"\n")
+class Trickle:
+    """The courses' own clients at their own pace: the newline comes when the next call is there, then many blanks."""
+
+    def __init__(self) -> None:
+        self.late = 0  # newlines
+
+    async def __call__(self, writer: asyncio.StreamWriter, text: bytes) -> None:
+        if self.late:
+            writer.write(b"\n")
+            await asyncio.sleep(PACE)
+        self.late += 1
+        writer.write(b" " * 5000)
+        for at in range(0, len(text), 10):
+            await asyncio.sleep(PACE)
+            writer.write(text[at : at + 10])
 
 
 async def prettily(writer: asyncio.StreamWriter, text: bytes) -> None:
@@ -92,7 +100,7 @@ async def prettily(writer: asyncio.StreamWriter, text: bytes) -> None:
 
 
 @every_game
-@pytest.mark.parametrize("way", [byte_by_byte, trickle, prettily])
+@pytest.mark.parametrize("way", [byte_by_byte, prettily])
 def test_the_way_in_which_replies_come_makes_no_difference(game: str, way: Way) -> None:
     talker = Talker(game, "bob", way)
     came = run(tournament(game, [honest(game, "ann"), talker, honest(game, "carol")]))
@@ -100,6 +108,17 @@ def test_the_way_in_which_replies_come_makes_no_difference(game: str, way: Way) 
     assert came.facts == in_process(game)
     assert came.ejected == came.failed == {}
     assert {method for method, _ in talker.transcript} == set(CALLS[game])
+
+
+@every_game
+@pytest.mark.alone
+def test_clients_that_all_trickle_as_those_of_the_courses_play_as_anybody(game: str) -> None:
+    ways = [Trickle() for _ in NAMES]
+    came = run(tournament(game, [Talker(game, name, way) for name, way in zip(NAMES, ways, strict=True)]))
+
+    assert came.facts == in_process(game)
+    assert came.ejected == came.failed == {}
+    assert min(way.late for way in ways) > len(CALLS[game])
 
 
 @every_game
