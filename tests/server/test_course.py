@@ -111,12 +111,14 @@ def test_a_tournament_of_fish_has_the_counts_of_the_course(coming: Sequence[Come
 def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
     coming = [*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)]
 
-    served, *_ = played("fish", coming, str(tmp_path))
+    served, _, told = played("fish", coming, str(tmp_path))
 
     paths = sorted((tmp_path / "matches").glob("*.jsonl"))
     ejected = [out for path in paths for out in verify(read(path)).result.ejected]
     assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
     assert notebook.read(tmp_path).closed is not None
+    assert [line.partition(" from ")[0] for line in told if "eject" in line] == ["bad was ejected"]
+    assert told[-1].endswith(": illegal, rule 3.2: there is no tile at [99, 99]")
 
 
 def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
@@ -138,9 +140,13 @@ def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
         good("fish", "late", Deed("end")),
     ]
 
-    served, result, _ = played("fish", coming)
+    served, result, told = played("fish", coming)
 
     assert served.out == ["early", "late"]
+    assert [line for line in told if "failed at" in line] == [
+        "early failed at start: gone, the connection was closed",
+        "late failed at end: gone, the connection was closed",
+    ]
     assert result[1] == 2
     assert "early" not in ranked(served)
     assert "late" not in ranked(served)
@@ -207,6 +213,15 @@ def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
     recorded = verify(read(path))
     assert result == [sorted(served.ranks[0]), []]
     assert recorded.names == NAMES[:3]
+
+
+def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
+    *_, told = played("q", [good("q", "ann"), good("q", "bad", Deed("take-turn", said=b"[]\n"))])
+
+    assert told[-2:] == [
+        "playing with ann, bad",
+        "bad was ejected: illegal, rule 3.1: a placement has at least one tile",
+    ]
 
 
 def test_q_turns_away_who_has_the_name_of_another() -> None:

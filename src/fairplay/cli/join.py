@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from fairplay.cli.match_options import MOST_EVIDENCE, refuse_unreadable
+from fairplay.cli.seconds import Seconds
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
@@ -96,14 +97,14 @@ class Reported:
 @click.option("--name", metavar="NAME", help="What others are to call the player, if the host agrees.")
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0),
+    type=Seconds(more_than_none=False),
     default=30.0,
     show_default=True,
     help="Seconds to try until the host is there.",
 )
 @click.option(
     "--patience",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=600.0,
     show_default=True,
     help="Seconds without a message after which the host is given up.",

@@ -196,8 +196,12 @@ def progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool, 
     """What fits where we run; no bar where workers have something to say, such as where to join."""
     if quiet:
         return Silent(rows, rounds)
-    moves = bar and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    return Bar(rows, rounds) if moves else Progress(rows, rounds)
+    return Bar(rows, rounds) if bar and on_terminal() else Progress(rows, rounds)
+
+
+def on_terminal() -> bool:
+    """Is there somebody who can see something move?"""
+    return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def clock(seconds: float) -> str:

@@ -2,16 +2,21 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 from msgspec.structs import replace
 
+from fairplay.cli.match_options import refuse_unreadable
+from fairplay.cli.seconds import Seconds
+from fairplay.cli.waiting import lines
 from fairplay.core.errors import BadRequest
 from fairplay.course.dialects import DIALECTS
-from fairplay.course.servers import SERVERS
-from fairplay.referee.host import complain
+from fairplay.course.servers import SERVERS, ServerRules
+from fairplay.render.words import quoted
 from fairplay.server.course import serve as serve_course
+from fairplay.tournament.places import MATCHES
 
 
 @click.command()
@@ -20,21 +25,51 @@ from fairplay.server.course import serve as serve_course
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0: all of them.")
 @click.option("--min", "least", type=click.IntRange(1, 1000), metavar="N", help="Play with no fewer.")
 @click.option("--max", "most", type=click.IntRange(1, 1000), metavar="N", help="Wait for no more.")
-@click.option("--wait", type=click.FloatRange(0, 86400, min_open=True), metavar="S", help="Seconds of a period.")
+@click.option("--wait", type=Seconds(), metavar="S", help="Seconds of a period.")
 @click.option("--tries", type=click.IntRange(1, 1000), metavar="N", help="So many waiting periods at most.")
-@click.option("--turn", type=click.FloatRange(0, 86400, min_open=True), metavar="S", help="Seconds for each answer.")
+@click.option("--turn", type=Seconds(), metavar="S", help="Seconds for each answer.")
 @click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Record every match there.")
 def serve(game: str, port: int, host: str, journal: str | None, **chosen: Any) -> None:
     """Serve the clients of a course.
 
     They sign up, play its tournament or its game, and the result is printed as the course has it. Where nothing else is
     said, the numbers are the course's.
+
+    Clients cannot come back to what was interrupted; what was recorded of it stays.
     """
+    refuse_unreadable((host, journal or ""))
     if game not in SERVERS:
         raise BadRequest(f"there is no course of {game!r}; there is {', '.join(SERVERS)}")
-    server = SERVERS[game]
-    rules = replace(server.rules, **{name: value for name, value in chosen.items() if value is not None})
-    if rules.least > rules.most:
-        raise BadRequest(f"--min {rules.least} is more than --max {rules.most}")
-    served = asyncio.run(serve_course(DIALECTS[game], rules, host, port, tell=complain, journal=journal))
+    server, told = SERVERS[game], lines()
+    rules = chosen_rules(server.rules, {name: value for name, value in chosen.items() if value is not None})
+    before = journals_in(journal)
+    serving = serve_course(DIALECTS[game], rules, host, port, tell=told.tell, show=told.show, journal=journal)
+    try:
+        served = asyncio.run(serving)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted{on_record(journal, before)}") from None
     click.echo(json.dumps(server.result(served.ranks, served.out), separators=(",", ":")))
+
+
+def chosen_rules(usual: ServerRules, chosen: dict[str, Any]) -> ServerRules:
+    """The rules with some numbers of the host's. Raises BadRequest if they make no sense together."""
+    rules = replace(usual, **chosen)
+    if rules.least > rules.most:
+        least, most = (
+            f"{option} {number}" if name in chosen else f"the course's {option} {number}"
+            for name, option, number in (("least", "--min", rules.least), ("most", "--max", rules.most))
+        )
+        raise BadRequest(f"{least} is more than {most}")
+    return rules
+
+
+def journals_in(folder: str | None) -> set[Path]:
+    """All journals of matches in a folder, or in that of a tournament."""
+    return set() if folder is None else {*Path(folder).glob("*.jsonl"), *Path(folder, MATCHES).glob("*.jsonl")}
+
+
+def on_record(folder: str | None, before: set[Path]) -> str:
+    """What to say behind an interruption, if anything was recorded since."""
+    if folder is None or not journals_in(folder) - before:
+        return ""
+    return f", and the clients are gone; what was played is on record: fairplay library list {quoted(folder)}"

@@ -157,6 +157,7 @@ def listening(host: str, port: int) -> socket.socket:
         family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         made = socket.create_server(where[:2], family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:  # UnicodeError: no host can be called like that
-        raise BadRequest(f"cannot listen at {written_place(host, port)}: {reason(error)}") from None
+        why = reason(error).partition(" (while attempting")[0]  # Python names the place once more
+        raise BadRequest(f"cannot listen at {written_place(host, port)}: {why}") from None
     made.setblocking(False)
     return made

@@ -41,6 +41,7 @@ class SignUp:
         most: int,
         name_limit: float = NAME_LIMIT,
         distinct: bool = False,
+        signed: Callable[[Client], None] = lambda client: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._socket = listening(host, port)
@@ -51,6 +52,7 @@ class SignUp:
         self._most = most
         self._name_limit = name_limit
         self._distinct = distinct  # is a name that somebody has no name for another?
+        self._tell = signed  # whoever wants to know that somebody has signed up
         self._clock = clock
         self._numbers = count()
         self._signed: dict[int, Client] = {}  # by the order of connection
@@ -106,6 +108,7 @@ class SignUp:
                 self._signed[number] = Client(line, name, place, self._clock)
                 if len(self._signed) == self._most:
                     self._full.set()
+                self._tell(self._signed[number])
         finally:
             if not signed:
                 await line.hang_up(b"", 0)

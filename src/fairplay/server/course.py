@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import msgspec
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Failed
@@ -28,18 +29,19 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
 from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.limits import Limits
+from fairplay.players.places import reason
 from fairplay.players.sign_up import SignUp
 from fairplay.referee.host import Referee, distinct
 from fairplay.server.in_loop import InLoop
+from fairplay.server.lobby import Lobby, Show, Tell, numbers, unshown
 from fairplay.tournament import notebook
 from fairplay.tournament.courses import COURSES
-from fairplay.tournament.events import Audience
+from fairplay.tournament.events import Audience, PlayerEjected, TournamentEvent, TournamentObserver
 from fairplay.tournament.manager import Manager
 from fairplay.tournament.runners import Hand, Runner
 from fairplay.tournament.spec import Cup
 
 Ranks = list[list[str]]  # names, best first
-Tell = Callable[[str], None]
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -60,33 +62,56 @@ async def serve(
     port: int,
     *,
     tell: Tell,
+    show: Show = unshown,  # how it stands, while clients are waited for
     journal: str | None = None,
     state: Any = None,  # of the game, to begin with; None: it is dealt
     labels: Sequence[str] = (),  # what those who come are called, where they say no names
 ) -> Served:
     """Let clients sign up, play a tournament or a game with them, and tell them who has won."""
-    if journal is not None and notebook.exists(Path(journal)):
-        raise BadRequest(f"there is a tournament in {journal} already; name another folder")
+    refuse_senseless(dialect, rules)
+    if journal is not None:
+        refuse_unfit(Path(journal))
+    lobby = Lobby(rules, tell)
     async with SignUp(
-        dialect, host, port, most=rules.most, name_limit=rules.name_limit, distinct=rules.distinct
+        dialect,
+        host,
+        port,
+        most=rules.most,
+        name_limit=rules.name_limit,
+        distinct=rules.distinct,
+        signed=lobby.sign,
     ) as door:
-        tell(f"waiting for {rules.least} to {rules.most} at {door.address}")
-        for _ in range(rules.tries):
-            clients = await door.signed_up(rules.wait)
-            if len(clients) >= rules.least:
-                break
-        await door.shut()
+        tell(f"waiting {rules.wait:g} s for {numbers(rules)} at {door.address}")
+        clients = await lobby.gathered(door, show)
         if len(clients) < rules.least:
             tell(f"only {len(clients)} came, and it takes {rules.least}")
             return NOTHING
         wanted = [client.name or label for client, label in zip(clients, called(labels), strict=False)]
-        company = Company(dialect, dict(zip(distinct(wanted), clients, strict=True)), rules)
-        if dialect.game in COURSES:
-            return await company.tournament(journal)
+        company = Company(dialect, dict(zip(distinct(wanted), clients, strict=True)), rules, tell)
         if state is not None and (seats := company.seats_in(state)) != len(clients):
             tell(f"{len(clients)} came, and the state is for {seats}")
             return NOTHING
-        return await company.match(journal, state)
+        tell(f"playing with {', '.join(company.names)}")
+        return await (company.tournament(journal) if dialect.game in COURSES else company.match(journal, state))
+
+
+def refuse_senseless(dialect: Dialect, rules: ServerRules) -> None:
+    """Raise BadRequest if so many could not play."""
+    seats = game_with(dialect.game, rules.parameters).seats
+    if dialect.game not in COURSES and not (rules.least in seats and rules.most in seats):
+        raise BadRequest(f"{dialect.game} is one game of {seats[0]} to {seats[-1]} players, not of {numbers(rules)}")
+
+
+def refuse_unfit(folder: Path) -> None:
+    """Raise BadRequest unless matches can be recorded in a folder, which is made if it is not there."""
+    if notebook.exists(folder):
+        raise BadRequest(f"there is a tournament in {folder} already; name another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"no journal can be written in {folder}: {reason(error)}") from None
 
 
 def called(labels: Sequence[str]) -> Iterable[str]:
@@ -101,9 +126,11 @@ def called(labels: Sequence[str]) -> Iterable[str]:
 class Company:
     """Those who have signed up, by the names that they have here."""
 
-    def __init__(self, dialect: Dialect, clients: Mapping[str, Client], rules: ServerRules) -> None:
+    def __init__(self, dialect: Dialect, clients: Mapping[str, Client], rules: ServerRules, tell: Tell) -> None:
+        self.names = tuple(clients)
         self._dialect = dialect
         self._clients = clients
+        self._tell = tell
         self._game: Game[Any, Any, Any] = game_with(dialect.game, rules.parameters)
         self._limits = Limits(move=rules.turn)
         self._entrants = tuple(Entrant(f"course:{dialect.game}", name) for name in clients)
@@ -123,7 +150,7 @@ class Company:
             )
             executor = InLoop(asyncio.get_running_loop(), self._channels)
             leaving.callback(executor.stop)
-            ranks, expelled = await asyncio.to_thread(managed, cup, Path(place), executor)
+            ranks, expelled = await asyncio.to_thread(managed, cup, Path(place), executor, Ejections(self._tell))
         out = [*failed, *expelled]
         winners = ranks[0] if ranks else []
         closing = self._dialect.closing
@@ -137,10 +164,12 @@ class Company:
 
     async def match(self, folder: str | None, state: Any) -> Served:
         """One match, from a state or from a deal."""
-        names = tuple(self._clients)
+        names = self.names
         sitting = new_match(self._spec(folder)) if state is None else self._from(state, names, folder)
         hosted = Hosted(sitting, Referee(), Gathering(self._channels(self._spec(folder))))
         result = (await hosted.play_async()).result
+        for ejected in result.ejected:
+            self._tell(f"{names[ejected.seat]} was ejected: {in_words(ejected)}")
         ranks = [[names[seat] for seat in sorted(rank)] for rank in result.ranking]
         return Served(ranks, [names[ejected.seat] for ejected in result.ejected])
 
@@ -176,12 +205,31 @@ class Company:
         answers = await asyncio.gather(
             *(self._clients[name].call(call, self._limits.move) for name, call in made.items())
         )
-        return [name for name, answer in zip(made, answers, strict=True) if isinstance(answer, Failed)]
+        failed = {name: answer for name, answer in zip(made, answers, strict=True) if isinstance(answer, Failed)}
+        for name, answer in failed.items():
+            self._tell(f"{name} failed at {made[name].method}: {in_words(answer)}")
+        return list(failed)
 
 
-def managed(cup: Cup, folder: Path, executor: InLoop) -> tuple[Ranks, list[str]]:
+class Ejections:
+    """An observer that tells whoever runs the server who was ejected."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def observe(self, event: TournamentEvent) -> None:
+        if isinstance(event, PlayerEjected):
+            self._tell(f"{event.name} was ejected from {event.match}: {in_words(event.ejected)}")
+
+
+def in_words(failed: Ejected | Failed) -> str:
+    """What somebody has done."""
+    return f"{failed.fault.value.replace('_', ' ')}, {failed.why}"
+
+
+def managed(cup: Cup, folder: Path, executor: InLoop, observer: TournamentObserver) -> tuple[Ranks, list[str]]:
     """The ranks of a tournament and who was expelled; to be run in a thread of its own, as it waits."""
     with notebook.begun(folder, cup) as steps, Runner([Hand(lambda: executor, len(cup.players))]) as runner:
-        ranking = Manager(cup, folder, steps, runner, Audience([])).run()
+        ranking = Manager(cup, folder, steps, runner, Audience([observer])).run()
         expelled = [name for id in sorted(steps.counted) for name in steps.counted[id].expelled]
         return [list(rank) for rank in ranking], expelled

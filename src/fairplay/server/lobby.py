@@ -1,0 +1,55 @@
+"""Wait for clients as a course has it, and tell whoever runs the server who came and how long it still waits."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from fairplay.course.servers import ServerRules
+from fairplay.players.course_remote import Client
+from fairplay.players.sign_up import SignUp
+
+Tell = Callable[[str], None]
+Show = Callable[[Callable[[], str]], AbstractContextManager[object]]  # what shows a line that changes, meanwhile
+
+
+def unshown(line: Callable[[], str]) -> AbstractContextManager[object]:
+    """Nobody looks."""
+    return nullcontext()
+
+
+class Lobby:
+    """Where clients wait until it begins."""
+
+    def __init__(self, rules: ServerRules, tell: Tell) -> None:
+        self._rules = rules
+        self._tell = tell
+        self._here = 0
+        self._until = time.monotonic() + rules.wait  # of this period
+
+    def sign(self, client: Client) -> None:
+        """Somebody has signed up."""
+        self._here += 1
+        self._tell(f"{client.name or client.place} has signed up: {self.line()}")
+
+    def line(self) -> str:
+        """How it stands."""
+        left = max(0.0, self._until - time.monotonic())
+        return f"{self._here} of {numbers(self._rules)} are here, {left:.0f} s left"
+
+    async def gathered(self, door: SignUp, show: Show = unshown) -> list[Client]:
+        """Who has come when all waiting periods are over that it takes; nobody is let in any more."""
+        rules = self._rules
+        with show(self.line):
+            for period in range(1, rules.tries + 1):
+                self._until = time.monotonic() + rules.wait
+                if period > 1:
+                    self._tell(f"waiting once more: {self.line()}")
+                if len(clients := await door.signed_up(rules.wait)) >= rules.least:
+                    break
+        await door.shut()
+        return clients
+
+
+def numbers(rules: ServerRules) -> str:
+    """How many may play, in words."""
+    return f"{rules.least}" if rules.least == rules.most else f"{rules.least} to {rules.most}"
