@@ -19,7 +19,7 @@ class Title(msgspec.Struct, frozen=True):
 
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
-    text: Callable[..., str]  # (view, names, *, colour) -> for the terminal
+    text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
     svg: Callable[..., str]  # (view, names, *, before, dark, small) -> a picture; what is new since `before` is marked
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over

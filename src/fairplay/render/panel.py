@@ -8,7 +8,7 @@ from fairplay.core.game import Seat
 from fairplay.render.letters import breadth as wide
 from fairplay.render.letters import fit
 from fairplay.render.svg import box, document, element, escape, group, paint, window, words
-from fairplay.render.text import breadth, dye, pad, printable
+from fairplay.render.text import breadth, cut, dye, pad, printable
 
 
 class Look(NamedTuple):
@@ -85,6 +85,8 @@ class Tray(NamedTuple):
 NO_TRAY = Tray((), 0.0)
 LONGEST_NAME = 24
 VIEWED, SMALL = 1200.0, 300.0  # how wide a picture is looked at, about, and a small one
+SHORT_NAME = 8  # on a line that is short
+BADGE = " x "  # on a line, with the letter of the player
 EDGE = 40.0  # around the board, with room for the labels
 HEADER = 46.0
 CARD = 66.0  # the height of a player's card
@@ -102,16 +104,37 @@ def named(names: Sequence[str], seat: Seat) -> str:
     return printable(names[seat], LONGEST_NAME) if seat < len(names) and names[seat].strip() else ""
 
 
-def roster(players: Sequence[Player], *, colour: bool) -> Iterator[str]:
-    """A line for each player."""
+def roster(players: Sequence[Player], *, colour: bool, width: int | None = None) -> Iterator[str]:
+    """A line for each player; where there is little room, names are cut, and then colours are not named."""
     widest = max((breadth(player.called) for player in players), default=0)
+    shapes = [
+        (widest, True),
+        *((name, hues) for hues in (True, False) for name in range(widest - 1, SHORT_NAME - 1, -1)),
+    ]
+    for name, hues in shapes:
+        lines = [*_behind_badges(players, name, hues=hues)]
+        if width is None or all(len(BADGE) + breadth(line) <= width for line in lines):
+            break
+    for player, line in zip(players, lines, strict=True):
+        badge = BADGE.replace("x", player.look.letter)
+        shown = line if width is None else cut(line, width - len(BADGE))
+        yield f"{dye(badge, player.look.code) if colour else badge}{shown}".rstrip()
+
+
+def cards(players: Sequence[Player], *, colour: bool, width: int) -> Iterator[str]:
+    """Two lines for each player, for where there is room only for narrow ones."""
+    for player in players:
+        badge = BADGE.replace("x", player.look.letter)
+        yield f"{dye(badge, player.look.code) if colour else badge} {cut(player.called, width - len(BADGE) - 1)}"
+        yield f"{'':{len(BADGE)}} {cut(player.mark, width - len(BADGE) - 1)}".rstrip()
+
+
+def _behind_badges(players: Sequence[Player], name: int, *, hues: bool) -> Iterator[str]:
+    """What is said of players behind their badges, with names this wide."""
     longest = max((len(player.facts) for player in players), default=0)
     for player in players:
-        badge = f" {player.look.letter} "
-        shown = dye(badge, player.look.code) if colour else badge
-        hue = printable(player.colour, LONGEST_NAME)
-        facts = player.facts.ljust(longest)
-        yield f"{shown} {hue:5}  {pad(player.called, widest)} {facts}  {player.mark}".rstrip()
+        hue = f" {printable(player.colour, LONGEST_NAME):5} " if hues else ""
+        yield f"{hue} {pad(cut(player.called, name), name)} {player.facts.ljust(longest)}  {player.mark}".rstrip()
 
 
 def grain(board: float, *, small: bool) -> float:

@@ -1,11 +1,15 @@
 """Write for terminals: nothing that a stranger says reaches them unread."""
 
+import re
+from collections.abc import Iterable
 from unicodedata import combining, east_asian_width, normalize
 
 # What is most like a sign of ours among those that every encoding has; as wide, so that boards stay boards.
 ALIKE = dict(zip("✦✸■●♣◆·┊⋮…§×–—‘’“”�", "*8socd.::~#x--''\"\"?", strict=True))  # the shapes of Q, and what texts have
 ALIKE |= dict(zip("╵╷│╴┘┐┤╶└┌├─┴┬┼↑→↓←▒", "|||-+++-+++-+++^>v<#", strict=True))  # the board of Tsuro
+ALIKE |= dict(zip("╭╮╰╯┈▫", "..''.o", strict=True))
 ALIKE |= {"°": " degrees", "µ": "u"}
+CHANGED = "1;35"  # the colour of what has changed, on a terminal that is dark or light
 
 
 def printable(words: str, most: int) -> str:
@@ -34,6 +38,36 @@ def breadth(words: str) -> int:
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in words)
 
 
+def cut(words: str, width: int) -> str:
+    """Words as far as there is room for them.
+
+    >>> cut("Bartholomew", 8), cut("安安", 3), cut("Ann", 8)
+    ('Barthol…', '安…', 'Ann')
+    """
+    if breadth(words) <= width:
+        return words
+    while words and breadth(words) >= width:
+        words = words[:-1]
+    return f"{words}…"[: max(0, width)]
+
+
+def fold(items: Iterable[str], width: int | None, between: str = "  ") -> list[str]:
+    """Items one after another, on as many lines as it takes; one that is too wide is cut.
+
+    >>> fold(["r red", "g green", "b blue"], 14)
+    ['r red  g green', 'b blue']
+    """
+    lines: list[str] = []
+    for item in items:
+        fit = item if width is None else cut(item, width)
+        longer = f"{lines[-1]}{between}{fit}" if lines else fit
+        if lines and (width is None or breadth(longer) <= width):
+            lines[-1] = longer
+        else:
+            lines.append(fit)
+    return lines
+
+
 def dye(words: str, code: str) -> str:
     """Words in a colour, by the code of ANSI's "select graphic rendition".
 
@@ -41,6 +75,15 @@ def dye(words: str, code: str) -> str:
     '\\x1b[97;41mR\\x1b[0m'
     """
     return f"\x1b[{code}m{words}\x1b[0m"
+
+
+def bare(words: str) -> str:
+    """Words without their colours.
+
+    >>> bare(dye("R", "97;41"))
+    'R'
+    """
+    return re.sub("\x1b\\[[0-9;]*m", "", words)
 
 
 def stand_in(sign: str) -> str:

@@ -1,7 +1,7 @@
 """Set up positions of Tsuro for pictures of them."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairplay.core.game import Moment, Seat
@@ -32,10 +32,10 @@ SMALL_ACTIONS = (
 )
 
 
-def small() -> State:
+def small(actions: Sequence[Lay | Place] = SMALL_ACTIONS) -> State:
     """Three players after a round, with tiles that are straight."""
     state = SMALL.deal(3, SEED)
-    for action in SMALL_ACTIONS:
+    for action in actions:
         SMALL.check(SMALL.view(state, SMALL.turn(state)), action)
         state = SMALL.apply(state, action)
     return state

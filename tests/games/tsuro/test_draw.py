@@ -80,7 +80,7 @@ def test_every_avatar_is_on_the_board_and_no_other(steps: int) -> None:
     view, table = seen(state), state.table
     playing = [seat for seat, avatar in enumerate(table.avatars) if avatar != OUT]
 
-    letters = re.findall("[WKRGB]", text(view).partition("On a tile")[0])
+    letters = re.findall("[WKRGB]", text(view).partition("Small letters")[0])
 
     assert [shape(use) for use in uses(svg(view), "avatars")] == [
         f"stone{LOOKS[table.colours[seat]].letter}" for seat in reversed(playing)
@@ -133,7 +133,7 @@ def test_ways_along_the_same_path_take_turns_to_be_seen() -> None:
     assert [use.get("stroke-dasharray") for use in shared] == [None, "7.0 7.0", "7.0 7.0"]
     assert [use.get("stroke-dashoffset") for use in shared] == [None, "0", "-7"]
     assert [shape(use) for use in shared] == ["CH"] * 3
-    assert "k31  23*31  23*31  23W→" in text(MEETING)
+    assert "──┼k┼─w──┼*┼──k─┼w┼─W→" in text(MEETING)
 
 
 def test_who_was_led_off_has_a_cross_where_that_was() -> None:
@@ -183,7 +183,7 @@ def test_the_square_before_whoever_is_on_turn_is_marked() -> None:
 
     (frame,) = group(picture, "ahead").iter(f"{SVG}rect")
     assert (frame.get("x"), frame.get("y")) == ("124", "4")
-    assert text(seen(small())).splitlines()[2].index("▒▒") == text(seen(small())).splitlines()[0].index("2")
+    assert text(seen(small())).splitlines()[3].index("▒") == text(seen(small())).splitlines()[0].index("2")
 
 
 @pytest.mark.parametrize("steps", [0, 3, 999])
@@ -202,7 +202,7 @@ def test_dealt_tiles_are_shown_to_whoever_is_on_turn_and_to_nobody_else(steps: i
 
     assert "dealt" in said(svg(mine))
     assert {str(tile) for tile in mine.dealt} <= {*said(svg(mine))}
-    assert re.findall(r" (\d+) │", text(mine).split("dealt")[1].splitlines()[0]) == [str(tile) for tile in mine.dealt]
+    assert re.findall(r" (\d+) H", text(mine).split("dealt")[1]) == [str(tile) for tile in mine.dealt]
     for other in (None, *(seat for seat in range(4) if seat != turn)):
         assert svg(seen(state, other)) == svg(seen(state))
         assert "dealt" not in said(svg(seen(state, other)))
@@ -275,5 +275,5 @@ def test_boards_of_all_sizes_are_drawn(seats: int, size: int) -> None:
     view = seen(state)
 
     assert len(uses(svg(view), "tiles")) == sum(code != EMPTY for code in state.table.board)
-    assert len(text(view).splitlines()) == size * 3 + 5 + seats
+    assert len(text(view).splitlines()) == size * 4 + 7 + seats
     assert sum(fell == STILL_IN for fell in state.table.fell) == len(uses(svg(view), "avatars"))

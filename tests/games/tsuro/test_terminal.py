@@ -1,39 +1,67 @@
 """Look at Tsuro on a terminal."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
 from fairplay.games.tsuro import Tsuro, View
-from fairplay.games.tsuro.draw import text
-from fairplay.games.tsuro.pieces import PORTS, TILES, exits_of
-from tests.games.tsuro.pictures import HOSTILE, MEETING, SEED, SMALL, after, seen, small
+from fairplay.games.tsuro.board import OUT
+from fairplay.games.tsuro.draw import LOOKS, text
+from fairplay.games.tsuro.pieces import CODES, EXITS, TILES
+from fairplay.games.tsuro.routes import FACING, SIDES, SIGNS, STEPS, Cell, Size
+from fairplay.games.tsuro.terminal import LARGE, MIDDLE, changed, drawn_tile
+from fairplay.games.tsuro.ways import way_of
+from tests.games.tsuro.pictures import HOSTILE, MEETING, SEED, SMALL, SMALL_ACTIONS, after, seen, small
 from tests.some import some
 
 SMALL_TEXT = """
-     0      1      2      3
-  ┌──────┬──────┬─────────────┐
-0 │31  23w31  23W→ ▒▒         │
-  │41  24│41  24│  ▒▒         │
-  ├──────┴──────┘      ·      │
-1 │                           │
-  │        ↑                  │
-  │      ┌─R────┬──────┬──────┤
-2 │      │31  23│31  23│31  23│
-  │     ←K41  24k41  24k41  24│
-  │      ├─r────┼──────┴──────┤
-3 │      │31  23│             │
-  │      │41  24│             │
-  └──────┴──────┴─────────────┘
-On a tile, equal numbers are the ends of a path; small letters show the ways.
+      0      1      2      3
+  ╭────────────────────────────╮
+  │  │ │    │ │                │
+0 │──┼─┼─w──┼w┼─W→  ▒          │
+  │──┼─┼────┼─┼──   ▒      ·   │
+  │  │ │    │ │                │
+  │                            │
+1 │                            │
+  │   ·      ·      ·      ·   │
+  │         ↑                  │
+  │       ┌ R │ ┐  │ │    │ │  │
+2 │       ──┼─┼────┼─┼────┼─┼──│
+  │   ·  ←K─┼k┼────┼k┼──k─┼─┼──│
+  │       └ r │ ┘  │ │    │ │  │
+  │         r │                │
+3 │       ──┼─┼──              │
+  │   ·   ──┼─┼──   ·      ·   │
+  │         │ │                │
+  ╰────────────────────────────╯
 
-dealt    0 │31  23│  12 │21  21│
-           │42  14│     │43  43│
+Small letters: ways. Equal numbers: the ends of one path.
+
+dealt         A B             A B
+              1 2            ╭┼─╯
+         0 H3     3C    12 H─╯╰────C
+           G4     4D       G─╮╭────D
+              2 1            ╰┼─╮
+              F E             F E
 
 playing, round 2
  W  white  Ann  [1, 0] port C, faces [2, 0]  to lay
  K  black  Bob  [1, 2] port G, faces [0, 2]
  R  red    red  [1, 2] port A, faces [1, 1]
+"""
+SMALL_BEFORE = small(SMALL_ACTIONS[:-1])
+UNDRAWN = {LARGE: {0, 4}, MIDDLE: {0, 4, 32, 33, 56, 58, 100}}  # codes of tiles that have numbers instead of paths
+WAYS_TEXT = """
+    0    1    2    3  playing, round 2
+0     w──w─W→ ▒
+    ▫         ▒    ·   W  Ann
+1                         to lay
+    ·   ↑·    ·    ·   K  Bob
+2      ┌R  ┐
+    · ←K┼k─┘──k──k ▫   R  red
+3       r
+    ·    ▫    ·    ·
 """
 
 
@@ -42,25 +70,71 @@ def plain(coloured: str) -> str:
 
 
 def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
-    assert text(SMALL.view(small(), 0), ["Ann", "Bob"]) == SMALL_TEXT.strip("\n")
+    shown = text(SMALL.view(small(), 0), ["Ann", "Bob"], before=SMALL.view(SMALL_BEFORE, 0))
+
+    assert shown == SMALL_TEXT.strip("\n")
+
+
+def test_in_little_room_only_ways_are_drawn_and_players_stand_beside_the_board() -> None:
+    shown = text(seen(small()), ["Ann", "Bob"], width=60, height=9, before=seen(SMALL_BEFORE))
+
+    assert shown == WAYS_TEXT.strip("\n")
+
+
+@pytest.mark.parametrize("size", [LARGE, MIDDLE])
+@pytest.mark.parametrize("code", sorted({*CODES}))
+def test_paths_can_be_followed_from_port_to_port(code: int, size: Size) -> None:
+    tile = {cell: sign for cell, (sign, _) in drawn_tile(code, size).items()}
+
+    for port, cell in enumerate(size.ports):
+        other = EXITS[8 * code + port]
+        if code in UNDRAWN[size]:
+            assert [end for end in range(8) if tile[size.ports[end]] == tile[cell]] == sorted([port, other])
+        else:
+            assert followed(tile, cell, SIDES[port]) == (size.ports[other], SIDES[other])
+
+
+def followed(tile: Mapping[Cell, str], cell: Cell, side: int) -> tuple[Cell, int]:
+    """Where somebody leaves a tile who enters a cell of it from a side, and goes on as the signs lead."""
+    while True:
+        leads = SIGNS.index(tile[cell])
+        assert leads & side
+        ahead = FACING[side] if tile[cell] == "┼" else leads & ~side
+        right, down = STEPS[ahead]
+        onward = cell[0] + right, cell[1] + down
+        if onward not in tile or not SIGNS.index(tile[onward]) & FACING[ahead]:
+            return cell, ahead
+        cell, side = onward, FACING[ahead]
 
 
 @pytest.mark.parametrize("tile", range(TILES))
-def test_equal_numbers_on_a_tile_of_text_are_the_ends_of_a_path(tile: int) -> None:
-    shown = text(View(0, Tsuro().deal(3, SEED).table, (tile,)))
+def test_the_ports_of_a_dealt_tile_have_their_letters(tile: int) -> None:
+    top, *middle, bottom = text(View(0, Tsuro().deal(3, SEED).table, (tile,))).partition("dealt")[2].splitlines()[:6]
 
-    upper, lower = (line.split("│")[1] for line in shown.partition("dealt")[2].splitlines()[:2])
-    at = dict(zip("HABCGFED", upper[:2] + upper[4:] + lower[:2] + lower[4:], strict=True))
-    for port, other in some(enumerate(exits_of(tile, 0))):
-        assert [letter for letter in PORTS if at[letter] == at[PORTS[port]]] == sorted(PORTS[port] + PORTS[other])
+    assert top.split() == ["A", "B"]
+    assert [line[11] for line in middle[1:3]] == ["H", "G"]
+    assert [line.rstrip()[-1] for line in middle[1:3]] == ["C", "D"]
+    assert bottom.split() == ["F", "E"]
 
 
 def test_an_arrow_shows_where_an_avatar_goes_on() -> None:
     rows = text(seen(small())).splitlines()
 
-    assert "W→" in rows[2]
-    assert "←K" in rows[9]
-    assert rows[6].index("↑") == rows[7].index("R")
+    assert "W→" in rows[3]
+    assert "←K" in rows[12]
+    assert rows[9].index("↑") == rows[10].index("R")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, None), (60, None), (80, 24), (60, 28)])
+def test_every_way_has_letters_at_every_scale(width: int, height: int | None) -> None:
+    table = after(25, seats=5, lot=3).table
+    shown = text(View(None, table, ()), width=width, height=height)
+    lines = "".join(line[:52] for line in shown.splitlines()) if height == 24 else shown.partition("playing")[0]
+
+    for seat, colour in some(enumerate(table.colours)):
+        letter = LOOKS[colour].letter
+        assert (letter.lower() in lines) == (len(way_of(table, seat)) > 0 or table.starts[seat] != OUT)
+        assert (letter in lines) == (table.avatars[seat] != OUT)
 
 
 def test_hostile_names_send_no_control_codes_to_the_terminal() -> None:
@@ -83,8 +157,24 @@ def test_no_line_ends_in_blanks(steps: int) -> None:
     assert lines == [line.rstrip() for line in lines]
 
 
-def test_a_board_of_ten_fits_a_terminal() -> None:
-    lines = text(seen(after(40, seats=5)), ["Bartholomew"] * 5).splitlines()
+@pytest.mark.parametrize(("width", "wide"), [(None, 74), (80, 74), (74, 74), (73, 54), (60, 54), (54, 54), (53, 52)])
+def test_a_board_of_ten_is_drawn_as_large_as_there_is_room(width: int | None, wide: int) -> None:
+    lines = text(seen(after(40, seats=5)), width=width).splitlines()
+    board = lines[: lines.index("")]
 
-    assert max(map(len, lines)) <= 80
-    assert len(lines) <= 40
+    assert max(map(len, board)) <= wide
+    assert len(board) == (43 if wide > 52 else 21)
+
+
+def test_a_board_that_is_too_large_is_cropped_around_what_is_new() -> None:
+    start, later = after(4, seats=4, size=30), after(5, seats=4, size=30)
+    (square,) = changed(later.table, start.table)
+    x, y = later.table.grid.squares[square]
+
+    lines = text(seen(later), width=60, height=30, before=seen(start)).splitlines()
+
+    more = next(line for line in lines if line.startswith("there is more: "))
+    assert str(x) in lines[0].split()
+    assert str(y) in {line[:2].strip() for line in lines}
+    assert len(lines[0].split()) + sum(map(int, re.findall(r"(\d+) on the", more))) == 30
+    assert any("┌" in line for line in lines)

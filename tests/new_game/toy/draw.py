@@ -6,7 +6,7 @@ from fairplay.render.svg import element, escape
 from tests.toy import View
 
 
-def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
+def text(view: View, names: Sequence[str] = (), **look: object) -> str:
     return f"{len(view.played)} cards played, {view.pile} in the pile"
 
 

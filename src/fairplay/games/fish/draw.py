@@ -6,9 +6,10 @@ from math import ceil, sqrt
 from fairplay.core.game import Seat
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure
 from fairplay.games.fish.state import Stage, State, View
+from fairplay.games.fish.terminal import board_lines
+from fairplay.render.fit import Room
 from fairplay.render.panel import EDGE, Board, Header, Look, Player, grain, named, picture, roster
 from fairplay.render.svg import box, group, path, use, words
-from fairplay.render.text import dye
 
 # People who do not see red have red and brown at different brightness; the letters help as well.
 LOOKS = {
@@ -63,11 +64,24 @@ def svg(
     )
 
 
-def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
-    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else."""
-    state = view.state
-    lines = [*_text_board(state, colour=colour), "", *roster(_players(state, names), colour=colour)]
-    return "\n".join(lines).rstrip("\n")
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    state, players = view.state, [*roster(_players(view.state, names), colour=colour, width=width)]
+    looks = [_look(state, seat) for seat in range(len(state.colours))]
+    room = Room(width, height).less(len(players) + 1)
+    board = board_lines(state, looks, room, colour=colour, before=None if before is None else before.state)
+    return "\n".join([*board, "", *players]).rstrip("\n")
 
 
 def _players(state: State, names: Sequence[str]) -> list[Player]:
@@ -160,33 +174,3 @@ def _labels(state: State, size: float) -> Iterator[str]:
         for odd in range(min(rows, 2) if size < DOWN else 1)
     )
     yield group([*left, *top], fill=FOAM, font_family="sans-serif", font_size=size, text_anchor="middle")
-
-
-# The picture for a terminal: a tile is two lines high, and its fish are on the line with the number of its row.
-
-
-def _text_board(state: State, *, colour: bool) -> Iterator[str]:
-    rows, columns = state.grid.rows, state.grid.columns
-    margin = len(str(rows - 1)) + 1
-    canvas = [[" "] * (margin + columns * 8 + 5) for _ in range(rows + 3)]
-    for column in range(columns):
-        for odd in range(min(rows, 2)):
-            _put(canvas[0], margin + column * 8 + odd * 4 + 1, f"{column:^3}")
-    for row in range(rows):
-        _put(canvas[row + 2], 0, str(row).rjust(margin - 1))
-    taken = _standing(state)
-    for cell, (row, column) in enumerate(state.grid.positions):
-        fish, left = state.fish_at(cell), margin + column * 8 + row % 2 * 4
-        if fish:
-            _put(canvas[row + 1], left + 1, "___")
-            _put(canvas[row + 2], left, f"/ {fish} \\")
-            _put(canvas[row + 3], left, "\\___/")
-        if cell in taken:
-            look = _look(state, taken[cell])
-            shown = f"{look.letter} {fish}"
-            canvas[row + 2][left + 1 : left + 4] = (dye(shown, look.code) if colour else shown, "", "")
-    return ("".join(line).rstrip() for line in canvas)
-
-
-def _put(line: list[str], at: int, signs: str) -> None:
-    line[at : at + len(signs)] = signs

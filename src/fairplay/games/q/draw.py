@@ -20,6 +20,7 @@ from fairplay.games.q.terminal import (
     step_over,
     tiles_of,
 )
+from fairplay.render.fit import Room
 from fairplay.render.letters import fit
 from fairplay.render.panel import (
     CARD_WIDTHS,
@@ -105,12 +106,27 @@ def svg(
     )
 
 
-def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
-    """The map and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else."""
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The map and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
     hand = [hand_line(view.hand, colour=colour), ""] if view.hand else []
-    table = map_lines(view.map, places=not view.done, colour=colour)
-    players = roster(list(_players(view, names).values()), colour=colour)
-    return "\n".join([*table, "", *legend(colour=colour), "", *hand, _now(view), *players])
+    players = roster([*_players(view, names).values()], colour=colour, width=width)
+    below = ["", *legend(colour=colour, width=width), "", *hand, _now(view), *players]
+    room = Room(width, height).less(len(below))
+    table = map_lines(
+        view.map, places=not view.done, colour=colour, room=room, before=None if before is None else before.map
+    )
+    return "\n".join([*table, *below])
 
 
 def _now(view: View) -> str:

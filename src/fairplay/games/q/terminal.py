@@ -6,14 +6,17 @@ A tile is two signs, one for its shape and one for its colour; a dot is a place 
     -1     ·
      0  · ✦r  ·
      1     ·
+
+What is new is in brackets.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from fairplay.games.q.board import Map, position_of
 from fairplay.games.q.pieces import COLOURS, SHAPES, Position, colour_of, shape_of
-from fairplay.render.text import dye
+from fairplay.render.fit import Room, Scale, left_out, part_of
+from fairplay.render.text import CHANGED, dye, fold
 
 Index = int | None  # the number of a row or of a column; None: several that are empty, and left out
 
@@ -25,34 +28,62 @@ LETTERS = {colour: colour[0] for colour in COLOURS}
 INKS = dict(zip(COLOURS, (203, 78, 75, 227, 214, 183), strict=True))  # of a terminal with 256 colours
 TILE = 235  # what tiles are made of, of the same
 PITCH = 3  # from tile to tile
+ROOM = Room()
+EDGES = {
+    (False, True): "[",
+    (True, False): "]",
+    (True, True): " ",
+    (False, False): " ",
+}  # between an old tile and a new
 PLACE, LEFT_OUT_COLUMNS, LEFT_OUT_ROWS = " ·", " ┊", "⋮"
 
 
-def map_lines(shown: Map, *, places: bool, colour: bool) -> Iterator[str]:
-    """The map with its numbers, line by line; with the places where tiles fit, if they are asked for."""
+def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, before: Map | None = None) -> Iterator[str]:
+    """The map with its numbers, line by line; with the places where tiles fit, if they are asked for.
+
+    Where there is not enough room, it is the part around what is new since `before`, or around the middle of the tiles.
+    """
     tiles, free = tiles_of(shown), set(places_of(shown)) if places else set()
     rows, columns = extent(shown)
+    new = set() if before is None else tiles.keys() - tiles_of(before).keys()
     margin = max(len(str(row)) for row in rows if row is not None)
+    board = len(rows), len(columns)
+    part = part_of(board, [Scale(PITCH, 1, margin + 1, 1)], room, middle_of(rows, columns, new or tiles.keys()))
+    columns = columns[part.columns.start : part.columns.stop]
     yield f"{'':{margin}} {_numbers(columns)}"
-    for row in rows:
+    for row in rows[part.rows.start : part.rows.stop]:
         if row is None:
             yield LEFT_OUT_ROWS.rjust(margin)
             continue
-        cells = []
+        line, open_ = "", False  # open: the tile before is in brackets
         for column in columns:
-            if column is None:
-                cells.append(LEFT_OUT_COLUMNS)
-            elif (row, column) in tiles:
-                cells.append(tile_sign(tiles[row, column], colour=colour))
+            at = None if column is None else (row, column)
+            line += _bracket(EDGES[open_, at in new], colour=colour)
+            open_ = at in new
+            if at is None:
+                line += LEFT_OUT_COLUMNS
+            elif at in tiles:
+                line += tile_sign(tiles[at], colour=colour)
             else:
-                cells.append(PLACE if (row, column) in free else "  ")
-        yield f"{row:{margin}} {' '.join(cells)}".rstrip()
+                line += PLACE if at in free else "  "
+        yield f"{row:{margin}}{line}{_bracket(']', colour=colour) if open_ else ''}".rstrip()
+    yield from left_out(part, board, room)
 
 
-def legend(*, colour: bool) -> Iterator[str]:
+def middle_of(rows: Sequence[Index], columns: Sequence[Index], there: Collection[Position]) -> tuple[float, float]:
+    """The middle of what is there, as places in these rows and columns."""
+    if not there:
+        return 0, 0
+    down, right = [row for row, _ in there], [column for _, column in there]
+    first, last = rows.index(min(down)), rows.index(max(down))
+    return (first + last) / 2, (columns.index(min(right)) + columns.index(max(right))) / 2
+
+
+def legend(*, colour: bool, width: int | None = None) -> Iterator[str]:
     """What the signs of shapes and the letters of colours stand for."""
-    yield "  ".join(f"{SIGNS[shape]} {shape}" for shape in SHAPES)
-    yield "  ".join(f"{_dyed(LETTERS[hue], hue) if colour else LETTERS[hue]} {hue}" for hue in COLOURS)
+    yield from fold((f"{SIGNS[shape]} {shape}" for shape in SHAPES), width)
+    for line in fold((f"{LETTERS[hue]} {hue}" for hue in COLOURS), width):
+        yield "  ".join(_dyed(item[0], item[2:]) + item[1:] for item in line.split("  ")) if colour else line
 
 
 def hand_line(hand: Sequence[int], *, colour: bool) -> str:
@@ -69,6 +100,10 @@ def tile_sign(kind: int, *, colour: bool) -> str:
     shape, hue = SHAPES[shape_of(kind)], COLOURS[colour_of(kind)]
     sign = SIGNS[shape] + LETTERS[hue]
     return _dyed(sign, hue) if colour else sign
+
+
+def _bracket(sign: str, *, colour: bool) -> str:
+    return dye(sign, CHANGED) if colour and sign != " " else sign
 
 
 def _dyed(sign: str, hue: str) -> str:

@@ -20,9 +20,10 @@ from fairplay.games.tsuro.shapes import (
     port_at,
 )
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table, View
-from fairplay.games.tsuro.terminal import LEGEND, board_lines, dealt_lines
+from fairplay.games.tsuro.terminal import LEGEND, board_lines, dealt_lines, fits
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
+from fairplay.render.fit import Room, side_by_side
 from fairplay.render.panel import (
     GAP,
     NO_TRAY,
@@ -32,12 +33,14 @@ from fairplay.render.panel import (
     Look,
     Player,
     Tray,
+    cards,
     grain,
     named,
     picture,
     roster,
 )
 from fairplay.render.svg import Value, box, circle, element, group, path, use, words
+from fairplay.render.text import fold
 
 # People who do not see red or green have these at different brightness; the letters and patterns help as well.
 LOOKS = {
@@ -52,6 +55,7 @@ LOOKS = {
 FRAME = 7.0
 TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
+CARDS = 26  # beside a board of text: columns for the players
 DASH = 7.0  # of each, where several have gone along the same path
 ICON = 4 * 7  # the code of the tile beside the title
 
@@ -100,12 +104,31 @@ def svg(
     )
 
 
-def text(view: View, names: Sequence[str] = (), *, colour: bool = False) -> str:
-    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else."""
-    table = view.table
-    board = board_lines(table, LOOKS, colour=colour)
-    dealt = [*dealt_lines(view.dealt), ""] if view.dealt else []
-    return "\n".join([*board, LEGEND, "", *dealt, _now(table), *roster(_players(table, names), colour=colour)])
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    table, room, players = view.table, Room(width, height), _players(view.table, names)
+    earlier = None if before is None else before.table
+    dealt = [*dealt_lines(view.dealt, width), ""] if view.dealt else []
+    below = [*dealt, _now(table), *roster(players, colour=colour, width=width)]
+    left = room.less(len(below) + 1)
+    if height is None:
+        below = [*fold(LEGEND, width, " "), "", *below]
+    elif not dealt and not fits(table, left) and fits(table, beside := room.narrower(CARDS)):
+        board = board_lines(table, LOOKS, beside, colour=colour, before=earlier)
+        return "\n".join(side_by_side(board, [_now(table), "", *cards(players, colour=colour, width=CARDS - 2)]))
+    board = board_lines(table, LOOKS, left, colour=colour, before=earlier)
+    return "\n".join([*board, "", *below])
 
 
 def _players(table: Table, names: Sequence[str]) -> list[Player]:

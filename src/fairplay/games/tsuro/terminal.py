@@ -1,15 +1,17 @@
 """Sketch the board of Tsuro for a terminal.
 
-A square is six columns wide and two lines high, with a line around it where a tile lies. At each of its eight ports a
-tile has a number from 1 to 4, the same at both ends of a path:
+Where there is room, a tile shows its four paths, led so that they only cross at right angles:
 
-    ┌──────┐
-    │31  23│    A and F are connected by path 1, B and E by 2, C and H by 3, D and G by 4
-    │41  24│
-    └──────┘
+      │ │
+    ──┼─┼──    A and F are connected, B and E, C and H, D and G
+    ──┼─┼──
+      │ │
 
-Avatars are capitals in the line around their tile, with an arrow before them. Their small letters are where they have
-come by, and `*` stands for several of them.
+The few tiles for which that cannot be done have a number at each port instead, the same at both ends of a path. In
+less room, only the ways are drawn that somebody has come along.
+
+Avatars are capitals on the port where they stand, with an arrow before them. Their small letters are where they have
+come by, and `*` stands for several of them. The corners of a new tile are marked.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,55 +19,104 @@ from itertools import groupby
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
-from fairplay.games.tsuro.pieces import EXITS
+from fairplay.games.tsuro.pieces import EXITS, PORTS
+from fairplay.games.tsuro.routes import ALL, EAST, NORTH, SIGNS, SOUTH, WEST, Cell, Size, routes_of
 from fairplay.games.tsuro.state import Table
 from fairplay.games.tsuro.ways import faced, way_of
+from fairplay.render.fit import Part, Room, Scale, left_out, part_of
 from fairplay.render.panel import Look
-from fairplay.render.text import dye
+from fairplay.render.text import CHANGED, dye
 
-Cell = tuple[int, int]  # column and line
 Canvas = dict[Cell, tuple[str, str]]  # a sign, and the code of its colour
+Looks = Mapping[str, Look]
 
-WIDE, HIGH = 7, 3  # from square to square
-AROUND = ((2, 0), (5, 0), (7, 1), (7, 2), (5, 3), (2, 3), (0, 2), (0, 1))  # where ports are, in the line around a tile
-WITHIN = ((2, 1), (5, 1), (6, 1), (6, 2), (5, 2), (2, 2), (1, 2), (1, 1))  # and inside of it
-CORNERS = "·╵╷│╴┘┐┤╶└┌├─┴┬┼"  # by the lines that meet: 1 for the one above, 2 below, 4 on the left, 8 on the right
+LARGE, MIDDLE = Size(7, 4, 2, 4, 1, 2), Size(5, 4, 1, 3, 1, 2)  # with all paths
+SMALL = Size(5, 2, 1, 3, 0, 1)  # only with ways
 ARROWS = "↑↑→→↓↓←←"  # by port
 AHEAD = "▒"  # fills the square before whoever is on turn
+TILE, NO_TILE = "▫", "·"  # where only ways are drawn: one without any; and a square without a tile
+CORNERS = "┌┐┘└"
 SEVERAL = Look("*", "7", "")
-LEGEND = "On a tile, equal numbers are the ends of a path; small letters show the ways."
 BLANK, DIM = (" ", ""), "2"
+LEGEND = "Small letters: ways.", "Equal numbers: the ends of one path."
 
 
-def board_lines(table: Table, looks: Mapping[str, Look], *, colour: bool) -> Iterator[str]:
-    """The board with its numbers, line by line."""
-    size = table.grid.size
-    margin = len(str(size - 1))
-    canvas = _lines(table)
-    canvas.update(_tiles(table))
-    canvas.update(_ways(table, looks, canvas))
-    canvas.update(_avatars(table, looks))
-    yield (" " * (margin + 1) + "".join(f"{x:^{WIDE}}" for x in range(size))).rstrip()
-    for line in range(size * HIGH + 1):
-        signs = [canvas.get((column, line), BLANK) for column in range(size * WIDE + 1)]
-        label = str(line // HIGH) if line % HIGH == 1 else ""
+def board_lines(table: Table, looks: Looks, room: Room, *, colour: bool, before: Table | None = None) -> Iterator[str]:
+    """The board with its numbers, line by line, or as much of it as there is room for."""
+    count = table.grid.size
+    margin = len(str(count - 1))
+    scales = scales_of(count)
+    new = changed(table, before)
+    part = part_of((count, count), [*scales], room, middle_of(table, new))
+    size = scales[part.scale]
+    canvas = drawn(table, looks, size, new)
+    frame = size is not SMALL
+    if frame:
+        _frame(canvas, part, count)
+    rows = range(part.rows.start * size.high - frame, part.rows.stop * size.high + frame)
+    columns = range(part.columns.start * size.wide - frame, part.columns.stop * size.wide + frame)
+    yield " " * (margin + 1 + frame) + "".join(f"{x:^{size.wide}}" for x in part.columns).rstrip()
+    for line in rows:
+        signs = [canvas.get((column, line), BLANK) for column in columns]
+        inside = line // size.high in part.rows and line % size.high == size.upper
+        label = str(line // size.high) if inside else ""
         yield f"{label:>{margin}} {_painted(signs) if colour else ''.join(sign for sign, _ in signs)}".rstrip()
+    yield from left_out(part, (count, count), room)
 
 
-def dealt_lines(dealt: Sequence[int]) -> Iterator[str]:
-    """The tiles to choose from, as they lie at 0 degrees."""
-    upper, lower = "dealt ", "      "
-    for tile in dealt:
-        a, b, c, d, e, f, g, h = [*paths_of(4 * tile)]
-        upper += f"  {tile:2} │{h}{a}  {b}{c}│"
-        lower += f"     │{g}{f}  {e}{d}│"
-    yield from (upper, lower)
+def fits(table: Table, room: Room) -> bool:
+    """Is there room for the whole board?"""
+    count = table.grid.size
+    return any(room.holds(scale, count, count) for scale in scales_of(count))
 
 
-def paths_of(code: int) -> str:
+def scales_of(count: int) -> dict[Scale, Size]:
+    """The scales for a board of this size, the largest first: with a line around it, but for the smallest."""
+    beside = len(str(count - 1)) + 1
+    frames = {LARGE: 2, MIDDLE: 2, SMALL: 0}
+    return {Scale(size.wide, size.high, beside + frame, 1 + frame): size for size, frame in frames.items()}
+
+
+def changed(table: Table, before: Table | None) -> set[int]:
+    """The squares on which a tile is new."""
+    if before is None or before.grid is not table.grid:
+        return set()
+    return {square for square, code in enumerate(table.board) if code != before.board[square]}
+
+
+def middle_of(table: Table, new: Collection[int]) -> tuple[float, float] | None:
+    """The row and the column to look at: of what is new, or else of the square before whoever is on turn."""
+    ahead = faced(table)
+    squares = [table.grid.squares[square] for square in new or ([] if ahead is None else [ahead])]
+    return (squares[0][1], squares[0][0]) if squares else None
+
+
+def dealt_lines(dealt: Sequence[int], width: int | None = None) -> Iterator[str]:
+    """The tiles to choose from, as they lie at 0 degrees, with the letters of their ports around them."""
+    each = LARGE.wide + 9
+    most = len(dealt) if width is None else max(1, (width - 6) // each)
+    for start in range(0, len(dealt), most):
+        drawn = [_dealt(tile) for tile in dealt[start : start + most]]
+        for line, parts in enumerate(zip(*drawn, strict=True)):
+            yield f"{'dealt' if line + start == 0 else '':5}{''.join(parts)}".rstrip()
+
+
+def _dealt(tile: int) -> list[str]:
+    canvas = drawn_tile(4 * tile, LARGE)
+    for port, (column, line) in enumerate(LARGE.ports):
+        right, down = ((0, -1), (1, 0), (0, 1), (-1, 0))[port // 2]
+        canvas[column + right, line + down] = PORTS[port], ""
+    lines = []
+    for line in range(-1, LARGE.high + 1):
+        signs = (canvas.get((column, line), BLANK)[0] for column in range(-1, LARGE.wide + 1))
+        lines.append(f"{tile if line == LARGE.upper else '':>5} {''.join(signs)} ")
+    return lines
+
+
+def numbers_of(code: int) -> str:
     """For each port of a tile as it lies, the number of its path.
 
-    >>> paths_of(4 * 2)
+    >>> numbers_of(4 * 2)
     '12342143'
     """
     ends = [min(port, EXITS[code << 3 | port]) for port in range(8)]
@@ -73,77 +124,105 @@ def paths_of(code: int) -> str:
     return "".join(numbers[end] for end in ends)
 
 
+def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canvas:
+    """All squares, with what lies there."""
+    canvas, seats = Canvas(), walked(table)
+    for square, code in enumerate(table.board):
+        x, y = table.grid.squares[square]
+        left, top = x * size.wide, y * size.high
+        if code == EMPTY:
+            canvas[left + size.wide // 2, top + size.high // 2] = NO_TILE, DIM
+            continue
+        ways = {port: seats[8 * square + port] for port in range(8) if 8 * square + port in seats}
+        ports = frozenset(ways) if size is SMALL else ALL
+        tile = drawn_tile(code, size, ports)
+        for port, route in routes_of(code, size, ports).items():
+            if port in ways:
+                look = _look(table, looks, ways[port])
+                cells = [cell for cell, _ in route.cells]
+                tile.update({cell: (tile[cell][0], look.code) for cell in cells})
+                straight = [cell for cell in cells if tile[cell][0] in "│─"] or cells
+                tile[straight[len(straight) // 2]] = look.letter.lower(), look.code
+        if square in new:
+            corners = {cell: (sign, CHANGED) for cell, sign in zip(size.corners, CORNERS, strict=True)}
+            tile = tile | corners if size is SMALL else corners | tile
+        canvas.update({(left + column, top + line): sign for (column, line), sign in tile.items()})
+    _mark(canvas, table, looks, size)
+    return canvas
+
+
+def walked(table: Table) -> dict[int, set[Seat]]:
+    """Who has come along the path that begins at a spot, or ends there; by the lower of its ports."""
+    seats: dict[int, set[Seat]] = {}
+    for seat in range(len(table.starts)):
+        for step in way_of(table, seat):
+            seats.setdefault(min(step), set()).add(seat)
+    return seats
+
+
+def drawn_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
+    """A tile with its paths, or with those that begin at some ports; with numbers, if there is no room for them."""
+    sides: dict[Cell, int] = {}
+    for route in routes_of(code, size, ports).values():
+        for cell, leads in route.cells:
+            sides[cell] = sides.get(cell, 0) | leads
+    if sides:
+        return {cell: (SIGNS[leads], DIM) for cell, leads in sides.items()}
+    if not ports:
+        return {(size.wide // 2, size.high // 2): (TILE, DIM)}
+    numbers = zip(size.ports, numbers_of(code), ports_led(code, ports), strict=True)
+    return {cell: (number, DIM) for cell, number, led in numbers if led}
+
+
+def ports_led(code: int, ports: frozenset[int]) -> list[bool]:
+    """Which of the eight ports are on a path that begins at one of these."""
+    return [min(port, EXITS[code << 3 | port]) in ports for port in range(8)]
+
+
+def _mark(canvas: Canvas, table: Table, looks: Looks, size: Size) -> None:
+    """The square to be played on, where everybody began, and the avatars."""
+
+    def cell_of(spot: int) -> Cell:
+        (x, y), (column, line) = table.grid.squares[spot >> 3], size.ports[spot & 7]
+        return x * size.wide + column, y * size.high + line
+
+    if (ahead := faced(table)) is not None:
+        x, y = table.grid.squares[ahead]
+        for line in {(size.high - 1) // 2, size.high // 2}:
+            canvas[x * size.wide + size.wide // 2, y * size.high + line] = AHEAD, ""
+    for seat, start in enumerate(table.starts):
+        if start != OUT and table.fell[seat] >= 0:
+            look = looks[table.colours[seat]]
+            canvas[cell_of(start)] = look.letter.lower(), look.code
+    for spot in {*table.avatars} - {OUT}:
+        look = _look(table, looks, [seat for seat, avatar in enumerate(table.avatars) if avatar == spot])
+        canvas[cell_of(spot)] = look.letter, look.code
+        canvas[cell_of(table.grid.ahead[spot])] = ARROWS[spot & 7], ""
+
+
+def _frame(canvas: Canvas, part: Part, count: int) -> None:
+    """A line around the board, or dots where there is more of it."""
+    wide, high = part.scale.wide, part.scale.high
+    left, right = part.columns.start * wide - 1, part.columns.stop * wide
+    top, bottom = part.rows.start * high - 1, part.rows.stop * high
+    for column in range(left, right + 1):
+        canvas[column, top] = ("─" if part.rows.start == 0 else "┈"), DIM
+        canvas[column, bottom] = ("─" if part.rows.stop == count else "┈"), DIM
+    for line in range(top, bottom + 1):
+        canvas[left, line] = ("│" if part.columns.start == 0 else "┊"), DIM
+        canvas[right, line] = ("│" if part.columns.stop == count else "┊"), DIM
+    for (column, line), sides in zip(
+        ((left, top), (right, top), (right, bottom), (left, bottom)),
+        (SOUTH | EAST, SOUTH | WEST, NORTH | WEST, NORTH | EAST),
+        strict=True,
+    ):
+        canvas[column, line] = SIGNS[sides], DIM
+
+
 def _painted(signs: Sequence[tuple[str, str]]) -> str:
     runs = ((code, "".join(sign for sign, _ in run)) for code, run in groupby(signs, key=lambda cell: cell[1]))
     return "".join(dye(run, code) if code else run for code, run in runs)
 
 
-def _cell(table: Table, spot: int, places: Sequence[Cell]) -> Cell:
-    (x, y), (column, line) = table.grid.squares[spot >> 3], places[spot & 7]
-    return x * WIDE + column, y * HIGH + line
-
-
-def _lines(table: Table) -> Canvas:
-    """The lines around the board and around its tiles; dots where only empty squares meet."""
-    size, canvas = table.grid.size, Canvas()
-
-    def lies(x: int, y: int) -> bool:
-        square = table.grid.square((x, y))
-        return square is not None and table.board[square] != EMPTY
-
-    def across(x: int, y: int) -> bool:
-        """Does a line lead from the corner (x, y) to the right?"""
-        return 0 <= x < size and (y in (0, size) or lies(x, y) or lies(x, y - 1))
-
-    def along(x: int, y: int) -> bool:
-        """And down?"""
-        return 0 <= y < size and (x in (0, size) or lies(x, y) or lies(x - 1, y))
-
-    for x, y in ((x, y) for y in range(size + 1) for x in range(size + 1)):
-        left, top = x * WIDE, y * HIGH
-        arms = along(x, y - 1) + 2 * along(x, y) + 4 * across(x - 1, y) + 8 * across(x, y)
-        canvas[left, top] = CORNERS[arms], ""
-        if across(x, y):
-            canvas.update({(left + part, top): ("─", "") for part in range(1, WIDE)})
-        if along(x, y):
-            canvas.update({(left, top + part): ("│", "") for part in range(1, HIGH)})
-    return canvas
-
-
-def _tiles(table: Table) -> Iterator[tuple[Cell, tuple[str, str]]]:
-    for square, code in enumerate(table.board):
-        if code != EMPTY:
-            for port, path in enumerate(paths_of(code)):
-                yield _cell(table, 8 * square + port, WITHIN), (path, DIM)
-    if (ahead := faced(table)) is not None:
-        x, y = table.grid.squares[ahead]
-        for column, line in ((3, 1), (4, 1), (3, 2), (4, 2)):
-            yield (x * WIDE + column, y * HIGH + line), (AHEAD, "")
-
-
-def _ways(table: Table, looks: Mapping[str, Look], canvas: Canvas) -> Canvas:
-    """Letters in the lines that ways cross, and colours for the numbers of their paths."""
-    crossed: dict[Cell, set[Seat]] = {}
-    walked: dict[Cell, set[Seat]] = {}
-    for seat, start in enumerate(table.starts):
-        way = way_of(table, seat)
-        for spot in (start, *(step.exit for step in way)):
-            if spot != OUT:
-                crossed.setdefault(_cell(table, spot, AROUND), set()).add(seat)
-        for spot in (spot for step in way for spot in step):
-            walked.setdefault(_cell(table, spot, WITHIN), set()).add(seat)
-    letters = {cell: _look(table, looks, seats) for cell, seats in crossed.items()}
-    return {cell: (look.letter.lower(), look.code) for cell, look in letters.items()} | {
-        cell: (canvas[cell][0], _look(table, looks, seats).code) for cell, seats in walked.items()
-    }
-
-
-def _avatars(table: Table, looks: Mapping[str, Look]) -> Iterator[tuple[Cell, tuple[str, str]]]:
-    for spot in {*table.avatars} - {OUT}:
-        look = _look(table, looks, [seat for seat, avatar in enumerate(table.avatars) if avatar == spot])
-        yield _cell(table, spot, AROUND), (look.letter, look.code)
-        yield _cell(table, table.grid.ahead[spot], WITHIN), (ARROWS[spot & 7], "")
-
-
-def _look(table: Table, looks: Mapping[str, Look], seats: Collection[Seat]) -> Look:
+def _look(table: Table, looks: Looks, seats: Collection[Seat]) -> Look:
     return looks[table.colours[min(seats)]] if len(seats) == 1 else SEVERAL

@@ -1,0 +1,123 @@
+"""Sketch the board of Fish for a terminal.
+
+Where there is room, a tile is a hexagon with the number of its fish, and the letter of whoever stands there:
+
+       0   0
+      ___
+    0 / 3 \\___
+    1 \\___/R 1\\
+          \\___/
+
+Else it is two signs: "R1", or only the number; a dot is a hole. What has changed is in brackets.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from fairplay.core.game import Seat
+from fairplay.games.fish.state import State
+from fairplay.render.fit import Part, Room, Scale, left_out, part_of
+from fairplay.render.panel import Look
+from fairplay.render.text import CHANGED, dye
+
+Cell = int
+
+
+def board_lines(
+    state: State, looks: Sequence[Look], room: Room, *, colour: bool, before: State | None = None
+) -> Iterator[str]:
+    """The board with its numbers, line by line, or as much of it as there is room for."""
+    size = state.grid.rows, state.grid.columns
+    margin = len(str(size[0] - 1)) + 1
+    new = changed(state, before)
+    large, small = Scale(8, 1, margin + 5, 3), Scale(4, 1, margin + 2, 1)
+    part = part_of(size, (large, small), room, middle_of(state, new))
+    draw = large_lines if part.scale is large else small_lines
+    yield from draw(state, looks, part, new, margin, dye if colour else plain)
+    yield from left_out(part, size, room)
+
+
+def changed(state: State, before: State | None) -> set[Cell]:
+    """The cells to which somebody came, or from which somebody went."""
+    if before is None or before.grid is not state.grid:
+        return set()
+    return {cell for cell, _ in standing(state).items() ^ standing(before).items()}
+
+
+def middle_of(state: State, cells: set[Cell]) -> tuple[float, float] | None:
+    """The middle of these cells, or else of all penguins."""
+    there = [divmod(cell, state.grid.columns) for cell in cells or standing(state)]
+    if not there:
+        return None
+    return sum(row for row, _ in there) / len(there), sum(column for _, column in there) / len(there)
+
+
+def standing(state: State) -> Mapping[Cell, Seat]:
+    """Who stands on which cell."""
+    return {cell: seat for seat, cells in enumerate(state.penguins) for cell in cells}
+
+
+def plain(words: str, code: str) -> str:
+    """Words without a colour."""
+    return words
+
+
+def large_lines(
+    state: State,
+    looks: Sequence[Look],
+    part: Part,
+    new: set[Cell],
+    margin: int,
+    paint: Callable[[str, str], str],
+) -> Iterator[str]:
+    """The board in hexagons: a tile is two lines high, and its fish are on the line with the number of its row."""
+    canvas = [[" "] * (margin + len(part.columns) * 8 + 5) for _ in range(len(part.rows) + 3)]
+    for place, column in enumerate(part.columns):
+        for odd in range(min(state.grid.rows, 2)):
+            _put(canvas[0], margin + place * 8 + odd * 4 + 1, f"{column:^3}")
+    for row in part.rows:
+        _put(canvas[row - part.rows.start + 2], 0, str(row).rjust(margin - 1))
+    taken = standing(state)
+    for row, column in ((row, column) for row in part.rows for column in part.columns):
+        cell, line = row * state.grid.columns + column, row - part.rows.start
+        fish, left = state.fish_at(cell), margin + (column - part.columns.start) * 8 + row % 2 * 4
+        if fish:
+            _put(canvas[line + 1], left + 1, "___")
+            _put(canvas[line + 2], left, f"/ {fish} \\")
+            _put(canvas[line + 3], left, "\\___/")
+        if cell in taken:
+            look = looks[taken[cell]]
+            canvas[line + 2][left + 1 : left + 4] = (paint(f"{look.letter} {fish}", look.code), "", "")
+    for cell in new:  # after all others, which share their edges
+        row, column = divmod(cell, state.grid.columns)
+        if row in part.rows and column in part.columns:
+            left = margin + (column - part.columns.start) * 8 + row % 2 * 4
+            for at, bracket in ((left, "["), (left + 4, "]")):
+                canvas[row - part.rows.start + 2][at] = paint(bracket, CHANGED)
+    return ("".join(line).rstrip() for line in canvas)
+
+
+def small_lines(
+    state: State,
+    looks: Sequence[Look],
+    part: Part,
+    new: set[Cell],
+    margin: int,
+    paint: Callable[[str, str], str],
+) -> Iterator[str]:
+    """The board in two signs a tile, and one line a row."""
+    yield " " * margin + "".join(f"{column:3} " for column in part.columns).rstrip()
+    taken = standing(state)
+    for row in part.rows:
+        line = str(row).rjust(margin - 1) + " " + "  " * (row % 2)
+        for column in part.columns:
+            cell = row * state.grid.columns + column
+            fish = state.fish_at(cell)
+            look = looks[taken[cell]] if cell in taken else None
+            shown = f" {fish}" if fish and look is None else " ·" if look is None else f"{look.letter}{fish}"
+            around = [paint(bracket, CHANGED) if cell in new else " " for bracket in "[]"]
+            line += shown.join(around) if look is None else paint(shown, look.code).join(around)
+        yield line.rstrip()
+
+
+def _put(line: list[str], at: int, signs: str) -> None:
+    line[at : at + len(signs)] = signs

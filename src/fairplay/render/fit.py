@@ -1,0 +1,102 @@
+"""Fit a board into the room on a terminal: at the largest scale for which there is enough, or else a part of it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from fairplay.render.text import bare, breadth, cut
+
+
+class Scale(NamedTuple):
+    """How large a board is drawn, in columns and lines of the terminal."""
+
+    wide: int  # from column to column of the board
+    high: int  # from row to row
+    beside: int = 0  # columns besides
+    above: int = 0  # lines besides
+
+    def width(self, columns: int) -> int:
+        """How wide so many columns of the board are."""
+        return self.beside + columns * self.wide
+
+    def height(self, rows: int) -> int:
+        """How high so many rows are."""
+        return self.above + rows * self.high
+
+
+class Room(NamedTuple):
+    """How much room there is; None: as much as anybody likes."""
+
+    width: int | None = None
+    height: int | None = None
+
+    def holds(self, scale: Scale, rows: int, columns: int) -> bool:
+        """Is there room for all of a board?"""
+        wide = self.width is None or scale.width(columns) <= self.width
+        return wide and (self.height is None or scale.height(rows) <= self.height)
+
+    def less(self, lines: int) -> "Room":
+        """What is left above so many lines."""
+        return self if self.height is None else Room(self.width, max(1, self.height - lines))
+
+    def narrower(self, columns: int) -> "Room":
+        """What is left beside so many columns."""
+        return self if self.width is None else Room(max(1, self.width - columns), self.height)
+
+
+class Part(NamedTuple):
+    """What is shown of a board, and at which scale."""
+
+    scale: Scale
+    rows: range
+    columns: range
+
+
+def part_of(
+    board: tuple[int, int], scales: Sequence[Scale], room: Room, around: tuple[float, float] | None = None
+) -> Part:
+    """All rows and columns of a board at the first scale that fits; else, at the last one, those around a place."""
+    rows, columns = board
+    for scale in scales:
+        if room.holds(scale, rows, columns):
+            return Part(scale, range(rows), range(columns))
+    scale, middle = scales[-1], around or (rows / 2, columns / 2)
+    lines = room.less(1).height  # for a line says that there is more
+    return Part(
+        scale,
+        window(rows, None if lines is None else (lines - scale.above) // scale.high, middle[0]),
+        window(columns, None if room.width is None else (room.width - scale.beside) // scale.wide, middle[1]),
+    )
+
+
+def window(count: int, most: int | None, around: float) -> range:
+    """Which of so many rows or columns are shown, if there is room for only some of them.
+
+    >>> window(40, 10, 3), window(40, 10, 20), window(40, 10, 39), window(4, 10, 0)
+    (range(0, 10), range(15, 25), range(30, 40), range(0, 4))
+    """
+    shown = count if most is None else max(1, min(count, most))
+    first = min(max(0, int(around) - shown // 2), count - shown)
+    return range(first, first + shown)
+
+
+def left_out(part: Part, board: tuple[int, int], room: Room) -> Iterator[str]:
+    """A line that says how much of a board is not shown, if that is so."""
+    rows, columns = board
+    more = {
+        "on the left": part.columns.start,
+        "on the right": columns - part.columns.stop,
+        "above": part.rows.start,
+        "below": rows - part.rows.stop,
+    }
+    if any(more.values()):
+        said = f"there is more: {', '.join(f'{count} {where}' for where, count in more.items() if count)}"
+        yield said if room.width is None else cut(said, room.width)
+
+
+def side_by_side(board: Iterable[str], others: Sequence[str], gap: int = 2) -> Iterator[str]:
+    """Lines, with others to the right of them."""
+    left = list(board)
+    wide = max(breadth(bare(line)) for line in left) + gap
+    for line, other in zip_longest(left, others, fillvalue=""):
+        yield f"{line}{' ' * (wide - breadth(bare(line)))}{other}".rstrip()

@@ -1,0 +1,87 @@
+"""Hold every game's text for terminals to the room that there is, at every scale."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from fairplay.core.game import Moment
+from fairplay.games import GAMES, game_with, title
+from fairplay.render.text import bare, breadth
+from tests.some import some
+
+NAMES = ("Ann", "Bartholomew von und zu Habenichts", "安安安安安安安安安安", "\x1b[2Jé", "x" * 300)
+LARGE = {"fish": {"rows": 25, "columns": 40}, "tsuro": {"size": 30}, "q": {}}
+ROOMS = [(None, None), (80, None), (60, None), (40, None), (80, 24), (60, 24), (80, 45), (120, 30)]
+
+
+@cache
+def views(game: str, large: bool) -> tuple[Any, ...]:
+    """What spectators see of a match at random: at the beginning, in the middle, at the end, and one action earlier."""
+    rules, lots = game_with(game, LARGE[game] if large else {}), random.Random(4)
+    state = rules.deal(4, bytes(32))
+    seen = [rules.view(state, None)]
+    for _ in range(120):
+        seat = rules.turn(state)
+        if seat is None:
+            break
+        actions = [action for action, _ in zip(rules.actions(rules.view(state, seat)), range(50), strict=False)]
+        actions = [action for action in actions if not str(action).startswith(("passes", "exchanges"))] or actions
+        state = rules.apply(state, lots.choice(actions)) if actions else rules.eject(state, seat, Moment.TURN)
+        seen.append(rules.view(state, None))
+    return tuple(seen)
+
+
+def positions(game: str, large: bool) -> Iterator[tuple[Any, Any]]:
+    """Some views, each with the one before."""
+    seen = list(pairwise(views(game, large)))
+    yield from some([(None, seen[0][0]), *seen[:: len(seen) // 9], seen[-1]])
+
+
+@pytest.mark.parametrize(("width", "height"), ROOMS)
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("game", GAMES)
+def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
+    game: str, large: bool, width: int | None, height: int | None
+) -> None:
+    text = title(game).text
+
+    for before, view in positions(game, large):
+        lines = text(view, NAMES[:4], width=width, height=height, before=before).split("\n")
+        assert width is None or max(map(breadth, lines)) <= width
+        assert height is None or len(lines) <= height
+        assert lines == [line.rstrip() for line in lines]
+        assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(("width", "height"), ROOMS)
+@pytest.mark.parametrize("game", GAMES)
+def test_colour_adds_nothing_but_colour(game: str, width: int | None, height: int | None) -> None:
+    text = title(game).text
+
+    for before, view in positions(game, large=True):
+        coloured = text(view, NAMES[:4], width=width, height=height, before=before, colour=True)
+        assert bare(coloured) == text(view, NAMES[:4], width=width, height=height, before=before)
+        assert coloured != bare(coloured)
+
+
+@pytest.mark.parametrize(("width", "height"), ROOMS)
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_new_is_marked_and_within_the_room(game: str, width: int | None, height: int | None) -> None:
+    text = title(game).text
+
+    for before, view in pairwise(views(game, True)[:12]):
+        marked = text(view, width=width, height=height, before=before)
+        assert marked != text(view, width=width, height=height, before=view)
+        assert marked.count("[") > text(view, width=width, height=height, before=view).count("[") or "┌" in marked
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whatever_is_left_out_is_said(game: str) -> None:
+    text, view = title(game).text, views(game, True)[-1]
+
+    assert "there is more: " in text(view, width=40, height=20)
+    assert "there is more: " not in text(view)
