@@ -15,8 +15,8 @@ def first(view: Any) -> Any:
 
 
 def painted(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
-    seen = None if before is None else before.view(None)
-    return {"svg": svg(match.view(None), match.names, before=seen), "txt": match.state.stage.value}
+    then = "nothing" if before is None else before.state.stage.value
+    return {"svg": svg(match.view(None), match.names), "txt": f"{then}, {match.state.stage.value}"}
 
 
 def test_every_state_is_painted_once_in_order() -> None:
@@ -28,7 +28,7 @@ def test_every_state_is_painted_once_in_order() -> None:
 
     states = len(files) // 2
     assert list(files) == [f"{number}.{ending}" for number in range(states) for ending in ("svg", "txt")]
-    assert (files["0.txt"], files[f"{states - 1}.txt"]) == ("placing", "done")
+    assert (files["0.txt"], files[f"{states - 1}.txt"]) == ("nothing, placing", "playing, done")
     assert files[f"{states - 1}.svg"] == svg(match.view(None), match.names)
 
 
