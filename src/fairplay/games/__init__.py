@@ -21,6 +21,9 @@ class Title(msgspec.Struct, frozen=True):
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
     svg: Callable[..., str]  # (view, names, *, before, dark, small) -> a picture; what is new since `before` is marked
+    write: Callable[[Any], str]  # (action) -> what a person types for it
+    read: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
+    help: str  # what can be typed
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over
     fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state
@@ -37,14 +40,17 @@ class Title(msgspec.Struct, frozen=True):
 def title(name: str) -> Title:
     """The game of this name; its files are loaded when it is first asked for."""
     rules = rules_of(name)
-    strategies, draw, examples, cheats = (
-        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "examples", "cheats")
+    strategies, draw, notation, examples, cheats = (
+        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "notation", "examples", "cheats")
     )
     return Title(
         rules=rules,
         house=strategies.HOUSE,
         text=draw.text,
         svg=draw.svg,
+        write=notation.write,
+        read=notation.read,
+        help=notation.HELP,
         examples=examples.EXAMPLES,
         quick=getattr(examples, "QUICK", {}),
         fitting=getattr(examples, "fitting", as_it_is),

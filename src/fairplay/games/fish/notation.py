@@ -1,0 +1,42 @@
+"""Say an action of Fish in a few characters, and read what a person typed."""
+
+import re
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.fish.actions import Action, Move, Place
+from fairplay.games.fish.state import PLACING, View
+
+HELP = """\
+ROW,COLUMN              put a penguin there, as in 2,3
+ROW,COLUMN ROW,COLUMN   move the penguin that stands there to there, as in 2,3 4,4
+Rows and columns are the numbers at the edge of the board."""
+POSITION = re.compile(r"(\d{1,9})\s*,\s*(\d{1,9})\s*", re.ASCII)
+EXPECTED = {True: "where to put a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}
+
+
+def write(action: Action) -> str:
+    """An action as a person says it.
+
+    >>> write(Place((2, 3))), write(Move((2, 3), (4, 4)))
+    ('2,3', '2,3 4,4')
+    """
+    positions = (action.at,) if isinstance(action, Place) else (action.start, action.to)
+    return " ".join(f"{row},{column}" for row, column in positions)
+
+
+def read(view: View, words: str) -> Action:
+    """The action that a person means. Raises BadRequest if that cannot be told."""
+    words, positions, at = words.strip(), [], 0
+    while found := POSITION.match(words, at):
+        positions.append((int(found[1]), int(found[2])))
+        at = found.end()
+    expected = f"write {EXPECTED[view.state.stage is PLACING]}"
+    if at < len(words):
+        raise BadRequest(f"{words[at:]!r} is no position; {expected}")
+    match positions:
+        case [place]:
+            return Place(place)
+        case [start, to]:
+            return Move(start, to)
+        case _:
+            raise BadRequest(f"these are {len(positions)} positions; {expected}")

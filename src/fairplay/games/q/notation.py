@@ -1,0 +1,96 @@
+"""Say an action of Q in a few words, and read what a person typed."""
+
+import re
+from collections.abc import Sequence
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
+from fairplay.games.q.pieces import NAMES, Position
+from fairplay.games.q.state import View
+
+HELP = """\
+place ROW,COLUMN TILE   put a tile there, as in 0,1 red star; more of them behind it, as in 0,1 red star 0,2 red circle
+exchange                give all your tiles back, and get as many others
+pass                    do nothing
+A tile is a colour and a shape, or its number in your hand, from 1 at the left. Words may be cut short: 0,1 r st 0,2 3.
+Rows and columns are the numbers beside the map; those above and left of the first tile are negative."""
+POSITION = re.compile(r"(-?\d{1,9}),(-?\d{1,9})", re.ASCII)
+DEEDS = ("place", "exchange", "pass")
+EXPECTED = "write what to place where, as in 0,1 red star, or exchange, or pass"
+
+
+def write(action: Action) -> str:
+    """An action as a person says it.
+
+    >>> write(Place((Placement("red star", (0, 1)), Placement("red circle", (0, 2))))), write(Pass())
+    ('place 0,1 red star 0,2 red circle', 'pass')
+    """
+    match action:
+        case Place(tiles):
+            return " ".join(["place", *(f"{one.at[0]},{one.at[1]} {one.tile}" for one in tiles)])
+        case Exchange():
+            return "exchange"
+        case Pass():
+            return "pass"
+
+
+def read(view: View, words: str) -> Action:
+    """The action that a person means. Raises BadRequest if that cannot be told."""
+    first, *rest = parts = re.sub(r"\s*,\s*", ",", words).lower().split() or [""]
+    if first[:1].isalpha():
+        deed, parts = one_of(DEEDS, first), rest
+        if deed != "place":
+            if rest:
+                raise BadRequest(f"there is nothing to say behind {deed!r}")
+            return Exchange() if deed == "exchange" else Pass()
+    if not parts or not first:
+        raise BadRequest(f"nothing is said to be placed; {EXPECTED}")
+    tiles = []
+    while parts:
+        at = position_in(parts[0])
+        count = 2 if parts[1:2] and not is_number(parts[1]) else 1  # words that name the tile
+        tiles.append(Placement(tile_in(view, parts[1 : 1 + count]), at))
+        parts = parts[1 + count :]
+    return Place(tuple(tiles))
+
+
+def position_in(word: str) -> Position:
+    """The place that a word names."""
+    found = POSITION.fullmatch(word)
+    if found is None:
+        raise BadRequest(f"{word!r} is no place; {EXPECTED}")
+    return int(found[1]), int(found[2])
+
+
+def tile_in(view: View, words: Sequence[str]) -> str:
+    """The tile that words name: by its number in the hand, or by its colour and its shape."""
+    said = " ".join(words)
+    if len(words) == 1 and is_number(said):
+        if not 1 <= int(said) <= len(view.hand):
+            raise BadRequest(f"there is no tile {said} in your hand; they are numbered from 1 to {len(view.hand)}")
+        return NAMES[view.hand[int(said) - 1]]
+    if len(words) < 2:
+        raise BadRequest(f"{said!r} is no tile; write a colour and a shape, or its number in your hand")
+    held = list(dict.fromkeys(NAMES[kind] for kind in view.hand))
+    return one_of([tile for tile in held if begins(tile, words)] or NAMES, said)
+
+
+def one_of(known: Sequence[str], said: str) -> str:
+    """Which of these is meant by words that may be cut short, each of them."""
+    meant = [name for name in known if begins(name, said.split())]
+    if len(meant) == 1 or said in meant:
+        return said if said in meant else meant[0]
+    if meant:
+        raise BadRequest(f"{said!r} may be {' or '.join(meant)}; write more of it")
+    raise BadRequest(f"{said!r} is not known; {EXPECTED}")
+
+
+def begins(name: str, words: Sequence[str]) -> bool:
+    """Does each word of a name begin with what was said of it?"""
+    parts = name.split()
+    return len(parts) == len(words) and all(part.startswith(word) for part, word in zip(parts, words, strict=True))
+
+
+def is_number(word: str) -> bool:
+    """Is it a number in a hand?"""
+    return word.isascii() and word.isdigit()

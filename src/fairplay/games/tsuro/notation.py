@@ -1,0 +1,48 @@
+"""Say an action of Tsuro in a few characters, and read what a person typed."""
+
+import re
+from typing import cast
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.tsuro.actions import Action, Lay, Place
+from fairplay.games.tsuro.pieces import DEGREES, PORTS, TILES, Degrees, Port
+from fairplay.games.tsuro.state import PLACING, View
+
+HELP = """\
+TILE DEGREES            lay the tile before your avatar, turned clockwise by 0, 90, 180 or 270 degrees, as in 12 90
+TILE DEGREES X,Y PORT   put the first tile at the edge, with your avatar on a port, as in 12 90 3,0 E
+The ports of a tile are lettered clockwise: A B north, C D east, E F south, G H west. X,Y counts from the top left."""
+WORDS = re.compile(r"(\d{1,9})\s+(\d{1,9})°?(?:\s+(\d{1,9})\s*,\s*(\d{1,9})\s+(\w))?", re.ASCII)
+EXPECTED = {
+    True: "tile, degrees, square and port, as in 12 90 3,0 E",
+    False: "tile and degrees, as in 12 90",
+}
+
+
+def write(action: Action) -> str:
+    """An action as a person says it.
+
+    >>> write(Lay(12, 90)), write(Place(12, 90, "E", (3, 0)))
+    ('12 90', '12 90 3,0 E')
+    """
+    how = f"{action.tile} {action.degrees}"
+    return how if isinstance(action, Lay) else f"{how} {action.at[0]},{action.at[1]} {action.port}"
+
+
+def read(view: View, words: str) -> Action:
+    """The action that a person means. Raises BadRequest if that cannot be told."""
+    found = WORDS.fullmatch(words.strip())
+    if found is None:
+        expected = EXPECTED[view.table.stage is PLACING]
+        raise BadRequest(f"{words!r} says not what to do; write {expected}")
+    tile, degrees, x, y, port = found.groups()
+    if int(tile) >= TILES:
+        raise BadRequest(f"there is no tile {tile}; tiles are numbered from 0 to {TILES - 1}")
+    if int(degrees) not in DEGREES:
+        raise BadRequest(f"no tile is turned by {degrees} degrees; write 0, 90, 180 or 270")
+    turned = cast(Degrees, int(degrees))
+    if port is None:
+        return Lay(int(tile), turned)
+    if port.upper() not in PORTS:
+        raise BadRequest(f"there is no port {port}; ports are lettered from A to H")
+    return Place(int(tile), turned, cast(Port, port.upper()), (int(x), int(y)))

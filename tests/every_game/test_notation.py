@@ -1,0 +1,166 @@
+"""Hold what people type to what it says, in every game."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairplay.core.chance import Lots
+from fairplay.core.errors import BadRequest
+from fairplay.core.match import Match
+from fairplay.games import GAMES, title
+from fairplay.games.fish import Fish
+from fairplay.games.fish.actions import Move
+from fairplay.games.fish.actions import Place as PutPenguin
+from fairplay.games.fish.notation import read as read_fish
+from fairplay.games.q import Exchange, Pass, Place, Placement, Q
+from fairplay.games.q.notation import read as read_q
+from fairplay.games.q.state import View as QView
+from fairplay.games.tsuro import Lay, Tsuro
+from fairplay.games.tsuro import Place as PutTile
+from fairplay.games.tsuro.notation import read as read_tsuro
+from fairplay.testing.playouts import Sampling, play_on
+from tests.games.q import positions as q
+from tests.some import some
+
+SEEDS = [bytes([number]) * 32 for number in range(3)]
+MOST = 200  # actions of a position
+POSITIONS = 30  # of a match
+FISH = Fish().view(Fish().deal(2, SEEDS[0]), 0)
+TSURO = Tsuro().view(Tsuro().deal(3, SEEDS[0]), 0)
+modest = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+
+def views(game: str, seed: bytes) -> Iterator[Any]:
+    """What whoever is on turn sees, in the first positions of a match at random."""
+    rules = title(game).rules.with_parameters(title(game).quick)
+    match = Match(rules, rules.deal(rules.seats[-1], seed), tuple("abcde"[: rules.seats[-1]]))
+    yield match.view(match.turn)
+    for _, after in islice(play_on(match, Sampling(Lots(seed), MOST, 50)), POSITIONS):
+        if after.turn is not None:
+            yield after.view(after.turn)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=["0", "1", "2"])
+@pytest.mark.parametrize("game", GAMES)
+def test_whatever_is_written_is_read_as_the_same_action(game: str, seed: bytes) -> None:
+    shelf = title(game)
+    rules = shelf.rules()
+    for view in some(views(game, seed)):
+        for action in islice(rules.actions(view), MOST):
+            written = shelf.write(action)
+            assert shelf.read(view, written) == action
+            assert shelf.read(view, f"  {written.upper()} ".replace(" ", "  ")) == action
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_two_actions_are_never_written_alike(game: str) -> None:
+    shelf = title(game)
+    for view in some(islice(views(game, SEEDS[0]), 8)):
+        actions = list(islice(shelf.rules().actions(view), MOST))
+        assert len({shelf.write(action) for action in actions}) == len(set(actions))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@modest
+@given(words=st.one_of(st.text(), st.from_regex(r"[-0-9, a-z]{0,20}", fullmatch=True)))
+def test_anything_else_is_refused_in_one_line(game: str, words: str) -> None:
+    shelf = title(game)
+    rules = shelf.rules()
+    view = rules.view(rules.deal(rules.seats[0], SEEDS[0]), 0)
+    try:
+        action = shelf.read(view, words)
+    except BadRequest as error:
+        assert str(error).isprintable()
+    else:
+        assert shelf.read(view, shelf.write(action)) == action
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_help_fits_on_a_terminal(game: str) -> None:
+    lines = title(game).help.splitlines()
+    assert 2 <= len(lines) <= 6
+    assert max(len(line) for line in lines) <= 120
+
+
+def test_fish_takes_positions() -> None:
+    assert read_fish(FISH, "2 , 3") == PutPenguin((2, 3))
+    assert read_fish(FISH, "2,3 4,4") == read_fish(FISH, "2,3  4 ,4") == Move((2, 3), (4, 4))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("", "these are 0 positions; write where to put a penguin, as in 2,3"),
+        ("2,3 north", "'north' is no position; write where to put a penguin, as in 2,3"),
+        ("1,1 2,2 3,3", "these are 3 positions; write where to put a penguin, as in 2,3"),
+    ],
+)
+def test_fish_says_what_it_expects(words: str, why: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read_fish(FISH, words)
+    assert str(refused.value) == why
+
+
+def test_tsuro_takes_tiles_turned() -> None:
+    assert read_tsuro(TSURO, "12 90°") == Lay(12, 90)
+    assert read_tsuro(TSURO, "12 270 3,0 e") == PutTile(12, 270, "E", (3, 0))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("12", "'12' says not what to do; write tile, degrees, square and port, as in 12 90 3,0 E"),
+        ("35 0", "there is no tile 35; tiles are numbered from 0 to 34"),
+        ("3 45", "no tile is turned by 45 degrees; write 0, 90, 180 or 270"),
+        ("3 90 0,0 I", "there is no port I; ports are lettered from A to H"),
+    ],
+)
+def test_tsuro_says_what_it_expects(words: str, why: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read_tsuro(TSURO, words)
+    assert str(refused.value) == why
+
+
+def holding(*tiles: str) -> QView:
+    """A view of Q with this hand."""
+    return Q().view(q.position({(0, 0): "red star"}, [", ".join(tiles), "red star"]), 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "placed"),
+    [
+        ("0,1 red star", [("red star", (0, 1))]),
+        ("place 0,-1 r st", [("red star", (0, -1))]),
+        ("0,1 b s", [("blue square", (0, 1))]),  # of these two only one is in the hand
+        ("0,1 2 0,2 1", [("blue square", (0, 1)), ("red star", (0, 2))]),
+        ("0,1 o 8 0,2 g ci", [("orange 8star", (0, 1)), ("green circle", (0, 2))]),
+    ],
+)
+def test_q_takes_tiles_by_name_or_number(words: str, placed: list[tuple[str, tuple[int, int]]]) -> None:
+    view = holding("red star", "blue square")
+    assert read_q(view, words) == Place(tuple(Placement(tile, at) for tile, at in placed))
+
+
+def test_q_takes_the_other_deeds() -> None:
+    assert (read_q(holding("red star"), "ex"), read_q(holding("red star"), "pass")) == (Exchange(), Pass())
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("p", "'p' may be place or pass; write more of it"),
+        ("0,1 red s", "'red s' may be red star or red square; write more of it"),
+        ("0,1 3", "there is no tile 3 in your hand; they are numbered from 1 to 2"),
+        ("0,1", "'' is no tile; write a colour and a shape, or its number in your hand"),
+        ("pass 1", "there is nothing to say behind 'pass'"),
+        ("place", "nothing is said to be placed; write what to place where, as in 0,1 red star, or exchange, or pass"),
+    ],
+)
+def test_q_says_what_it_expects(words: str, why: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read_q(holding("red star", "red square"), words)
+    assert str(refused.value) == why
