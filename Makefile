@@ -30,6 +30,8 @@ setup: .venv/ready
 		echo "installing bubblewrap, for the sandbox of programs"; apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; fi
 	@if ! ldconfig -p 2>/dev/null | grep -q libseccomp.so.2 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing libseccomp2, for the filter of system calls"; apt-get update -qq && apt-get install -y -qq libseccomp2 >/dev/null; fi
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium, for tests of pages"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; fi
 	@echo "setting up .venv"
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt

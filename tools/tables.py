@@ -61,11 +61,13 @@ def purpose(path: Path) -> str:
     if path.is_dir():
         lines = (path / "README.md").read_text(encoding="utf-8").splitlines()
         return next(line for line in lines if line and not line.startswith("#"))
+    if path.suffix in (".png", ".gif"):
+        return f"{path.suffix[1:]} file"
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    if path.suffix in (".c", ".go", ".java", ".js"):
-        return text.partition("\n")[0].lstrip("/* ")
+    if path.suffix in (".c", ".go", ".java", ".js", ".css", ".html"):
+        return text.partition("\n")[0].strip("<!-/*> ")
     if path.suffix in (".md", ".toml"):
         return text.partition("\n")[0].lstrip("# ")
     return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"

@@ -7,9 +7,11 @@ import pytest
 from fairplay.games.fish.draw import text
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
+from fairplay.page.replay import replay_of
 from tests.cli.command import (
     BROKEN,
     SMALL,
+    Done,
     complaint,
     fairplay,
     forged,
@@ -19,6 +21,7 @@ from tests.cli.command import (
     spoil,
     without_scores,
 )
+from tests.cli.cup_files import HERE, cup_file
 
 CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
 
@@ -114,3 +117,77 @@ def test_names_in_a_journal_reach_no_terminal_raw(tmp_path: Path) -> None:
     shown = fairplay("replay", str(path)).out
 
     assert all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_a_match_becomes_a_page(tmp_path: Path) -> None:
+    path, page = journal(tmp_path), tmp_path / "game.html"
+
+    done = fairplay("replay", str(path), "-o", str(page))
+
+    assert done == Done(0, f"replay: {page}\n", "")
+    assert page.read_bytes().decode() == replay_of(path)
+
+
+def test_the_script_makes_the_same_page(tmp_path: Path) -> None:
+    path, one, other = journal(tmp_path), tmp_path / "one.html", tmp_path / "other.html"
+
+    fairplay("replay", str(path), "-o", str(one))
+    script("replay", str(path), "-o", str(other), environment={"PYTHONHASHSEED": "1", "LC_ALL": "C"})
+
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_an_unfinished_match_becomes_no_page(tmp_path: Path) -> None:
+    path, page = spoil(journal(tmp_path), "unfinished"), tmp_path / "game.html"
+
+    why = refusal(fairplay("replay", str(path), "-o", str(page)))
+
+    assert why == f"{path}: this match is unfinished, and what is hidden in it stays so until it ends"
+    assert not page.exists()
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_no_broken_journal_becomes_a_page(how: str, tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), how)
+
+    assert refusal(fairplay("replay", str(path), "-o", str(tmp_path / "game.html"))) == complaint(path, how)
+
+
+def test_no_forged_match_becomes_a_page(tmp_path: Path) -> None:
+    path = forged(journal(tmp_path))
+
+    why = refusal(fairplay("replay", str(path), "-o", str(tmp_path / "game.html")))
+
+    assert why.startswith(f"{path}: line 5: this is not lawful: rule 3.3: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("-o", "game.txt"), "game.txt: a replay is written as .html"),
+        (("-o", ""), ": a replay is written as .html"),
+        (("-o", "nowhere/game.html"), "nowhere/game.html cannot be written: No such file or directory"),
+        (("-o", "game.html", "--at", "3"), "--at is for a board on the terminal; a page has all of them"),
+    ],
+)
+def test_a_page_that_cannot_be_is_refused_in_one_line(
+    arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = journal(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    assert refusal(fairplay("replay", str(path), *arguments)) == why
+
+
+def test_a_sealed_match_becomes_a_page_when_its_tournament_has_revealed_the_seed(tmp_path: Path) -> None:
+    cup, page = cup_file(tmp_path, format='{ kind = "duplicate", deals = 1 }'), tmp_path / "game.html"
+    assert fairplay("tournament", str(cup), *HERE).code == 0
+    path = min((tmp_path / "cup" / "matches").glob("*.jsonl"))
+    assert read(path).opening.sealed
+
+    done = fairplay("replay", str(path), "-o", str(page))
+    assert done == Done(0, f"replay: {page}\n", "")
+
+    alone = path.rename(tmp_path / path.name)  # where no tournament is
+    why = refusal(fairplay("replay", str(alone), "-o", str(page)))
+    assert why == f"{alone}: this match is sealed, and stays so until the seed of its deal is revealed"

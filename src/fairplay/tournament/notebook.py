@@ -17,7 +17,7 @@ from fairplay.journal.files import opened
 from fairplay.journal.lines import NO_HASH, seal
 from fairplay.journal.record import REAL
 from fairplay.tournament.counted import Counted, Ranking
-from fairplay.tournament.places import FILE
+from fairplay.tournament.places import FILE, MATCHES
 from fairplay.tournament.spec import Cup
 
 FORMAT = 1
@@ -188,6 +188,16 @@ def exists(folder: Path) -> bool:
     """Was a tournament begun there? One without a whole first line was never told of to anybody."""
     with readable(folder) as file:
         return file is not None and file.readline().endswith(b"\n")
+
+
+def is_revealed(journal: Path) -> bool:
+    """Was the seed of this match revealed, by the tournament in whose folder its journal is?"""
+    matches = journal.absolute().parent
+    if matches.name != MATCHES or not exists(matches.parent):
+        return False
+    notebook = read(matches.parent)
+    known = (one for one in notebook.counted.values() if journal.stem in (one.match, one.played))
+    return any(one.deal in notebook.revealed for one in known)
 
 
 def text_in(folder: Path) -> bytes:

@@ -1,0 +1,37 @@
+"""Pack the pictures of a match: most lines are in many of them, so each is kept once."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from zlib import compress
+
+Views = Sequence[Iterable[str]]  # by who looks on; of each the pictures by position
+
+
+def packed(views: Mapping[str, Views]) -> str:
+    """Pictures by theme, as text that `unpacked` in pictures.js understands."""
+    lines: dict[str, int] = {}
+    pictures: dict[tuple[int, ...], int] = {}
+
+    def number(picture: str) -> int:
+        made = runs(lines.setdefault(line, len(lines)) for line in picture.split("\n"))
+        return pictures.setdefault(made, len(pictures))
+
+    numbered = {theme: [[number(it) for it in seen] for seen in some] for theme, some in views.items()}
+    whole = {"lines": list(lines), "pictures": list(pictures), "views": numbered}
+    return b64encode(compress(json.dumps(whole, separators=(",", ":")).encode(), 9)).decode()
+
+
+def runs(numbers: Iterable[int]) -> tuple[int, ...]:
+    """Numbers in short: each that does not follow upon the one before, and how many there are from there on.
+
+    >>> runs([4, 5, 6, 9, 2, 3])
+    (4, 3, 9, 1, 2, 2)
+    """
+    found: list[int] = []
+    for number in numbers:
+        if found and found[-2] + found[-1] == number:
+            found[-1] += 1
+        else:
+            found += (number, 1)
+    return tuple(found)

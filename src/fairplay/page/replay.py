@@ -1,0 +1,77 @@
+"""Make the page of a recorded match: one file, which needs nothing else."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Acted, Fact
+from fairplay.journal.pictures import pictures
+from fairplay.journal.replay import Recorded, about, recorded_in, text_of
+from fairplay.journal.verify import lawful
+from fairplay.observers.reporter import why_out
+from fairplay.page.assembly import assembled
+from fairplay.page.packing import packed
+from fairplay.render.svg import escape
+from fairplay.render.text import printable
+
+LONGEST = 200  # characters of a title, or of what happened
+
+
+def replay_of(file: Path | str, revealed: Callable[[Path], bool] = lambda file: False) -> str:
+    """The page of the match in this file. Raises BadRequest if it may not be shown, or is not lawful.
+
+    Of a sealed match it is asked whether its seed was revealed since.
+    """
+    with about(file):
+        text = text_of(file)
+        recorded = lawful(recorded_in(text))
+    if recorded.closing is None:
+        raise BadRequest(f"{file}: this match is unfinished, and what is hidden in it stays so until it ends")
+    if recorded.opening.sealed and not revealed(Path(file)):
+        raise BadRequest(f"{file}: this match is sealed, and stays so until the seed of its deal is revealed")
+    return replay_page(recorded, text)
+
+
+def replay_page(recorded: Recorded, text: bytes) -> str:
+    """The page of a finished match, of which this is the journal."""
+    title = f"{recorded.opening.game}: {', '.join(recorded.names)}"
+    return assembled(
+        "replay",
+        {
+            "title": escape(printable(title, LONGEST)),
+            "match": data(told(recorded, text)),
+            "pictures": packed({"light": seen(recorded, dark=False), "dark": seen(recorded, dark=True)}),
+        },
+    )
+
+
+def told(recorded: Recorded, text: bytes) -> dict[str, Any]:
+    """What the page knows of a match: the record itself, and what only the rules can make of it."""
+    match = recorded.at(0)
+    scores = [match.game.scores(match.state)]
+    for fact in recorded.facts:
+        match = match.after(fact)
+        scores.append(match.game.scores(match.state))
+    return {
+        "journal": text.decode().split("\n")[:-1],
+        "words": [in_words(fact) for fact in recorded.facts],
+        "scores": None if None in scores else scores,
+    }
+
+
+def in_words(fact: Fact) -> str:
+    """What is said of a fact behind the name of the player."""
+    return printable(str(fact.action), LONGEST) if isinstance(fact, Acted) else why_out(fact)
+
+
+def seen(recorded: Recorded, **look: Any) -> list[Any]:
+    """The pictures as spectators see them; and as each seat does, if there is a difference."""
+    seats = range(len(recorded.names)) if recorded.game.hidden else ()
+    return [pictures(recorded, seat, **look) for seat in (None, *seats)]
+
+
+def data(value: Any) -> str:
+    """A value as JSON that can stand in a page: there is no tag in it, nor a comment."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,298 @@
+"""Use the page of a recorded match as people do: by mouse, by keyboard, by its links; and tamper with it."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from fairplay.core.events import Ejected
+from fairplay.games import GAMES
+from fairplay.journal.pictures import picture_at, pictures
+from fairplay.journal.replay import Recorded, read
+from fairplay.page.assembly import bundled
+from fairplay.page.replay import in_words, replay_of
+from tests.page.browser import needs_chromium, opened, started
+from tests.page.matches import record
+from tests.some import some
+
+pytestmark = needs_chromium
+Replays = dict[str, tuple[Path, Recorded]]
+
+
+@pytest.fixture(scope="module")
+def replays(tmp_path_factory: pytest.TempPathFactory) -> Replays:
+    """A replay of each game, in which somebody is ejected, and the record."""
+    made = {}
+    for game in GAMES:
+        journal = record(tmp_path_factory.mktemp(game), game)
+        made[game] = journal.with_suffix(".html"), read(journal)
+        made[game][0].write_text(replay_of(journal), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(replays: Replays) -> Iterator[Browser]:
+    with started() as it:
+        yield it
+
+
+@pytest.fixture(params=GAMES)
+def game(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def position(page: Page, recorded: Recorded, at: int) -> None:
+    """Hold all that shows a position against the record."""
+    last, names = len(recorded.facts), recorded.names
+    expect(page.locator("#position")).to_have_text(f"{at} / {last}")
+    expect(page.locator("#slider")).to_have_value(str(at))
+    expect(page.locator("#moves a[aria-current]")).to_have_attribute("href", f"#{at}")
+    facts = recorded.facts[:at]
+    said = f"{names[facts[-1].seat]} {in_words(facts[-1])}" if facts else "The beginning."
+    expect(page.locator("#said")).to_have_text(said)
+    match = recorded.at(at)
+    points = match.game.scores(match.state) or ()
+    assert page.locator("#players td:nth-child(2)").all_text_contents() == [str(score) for score in points]
+    out = {fact.seat for fact in facts if isinstance(fact, Ejected)}
+    shown = page.locator("#players .gone").all_text_contents()
+    assert shown == ["✗ ejected: crashed" if seat in out else "" for seat in range(len(names))]
+    drawn = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('#picture svg'))")
+    assert drawn == as_drawn(page, picture_at(recorded, at))
+
+
+def as_drawn(page: Page, picture: str) -> str:
+    """A picture as this browser writes it."""
+    return str(
+        page.evaluate(
+            "it => new XMLSerializer().serializeToString("
+            "document.importNode(new DOMParser().parseFromString(it, 'image/svg+xml').documentElement, true))",
+            picture,
+        )
+    )
+
+
+def test_a_replay_opens_from_disk_at_its_beginning(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+
+    with opened(browser, file) as page:
+        expect(page.locator("#badge")).to_have_text(f"✓ Record whole: {len(recorded.heads)} lines")
+        position(page, recorded, 0)
+        receipt = f"{len(recorded.heads) - 1}:{recorded.heads[-1]}"
+        expect(page.locator("#record dd").first).to_have_text(receipt)
+        expect(page.locator("#record dt").last).to_have_text("Commitment to it (✓ it fits)")
+        assert page.title() == f"{game}: ann, bob, cyd"
+
+
+def test_steps_by_mouse(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+    last = len(recorded.facts)
+
+    with opened(browser, file) as page:
+        page.get_by_label("One forward").click()
+        position(page, recorded, 1)
+        page.get_by_label("Last position").click()
+        position(page, recorded, last)
+        expect(page.get_by_label("One forward")).to_be_disabled()
+        page.get_by_label("One back").click()
+        position(page, recorded, last - 1)
+        page.get_by_label("First position").click()
+        position(page, recorded, 0)
+        expect(page.get_by_label("One back")).to_be_disabled()
+        slider = page.locator("#slider").bounding_box()
+        assert slider is not None
+        page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
+        position(page, recorded, last)
+        page.locator(".chart").click(position={"x": 40, "y": 60})
+        expect(page.locator("#position")).not_to_have_text(f"{last} / {last}")
+
+
+def test_steps_by_keyboard(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+    last = len(recorded.facts)
+
+    with opened(browser, file) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        for key, at in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0)]:
+            page.keyboard.press(key)
+            position(page, recorded, at)
+        page.locator("#slider").focus()
+        page.keyboard.press("ArrowRight")
+        position(page, recorded, 1)
+
+
+def test_everything_can_be_reached_by_tab(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["q"]
+
+    with opened(browser, file, "#1") as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        reached = []
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            name, outline = page.evaluate(
+                "[document.activeElement.id || document.activeElement.hash || document.activeElement.className,"
+                " getComputedStyle(document.activeElement).outlineStyle]"
+            )
+            assert outline == "solid", name
+            reached.append(name)
+        steps = ["first", "back", "play", "forward", "last"]
+        assert reached == ["theme", "helps", "slider", *steps, "speed", "view", "#1", "helps link"]
+        page.locator("#moves a[aria-current]").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        position(page, recorded, 2)
+
+
+def test_a_replay_plays_and_pauses(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["tsuro"]
+
+    with opened(browser, file) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        page.clock.install()
+        page.keyboard.press("Space")
+        page.clock.run_for(550)
+        position(page, recorded, 1)
+        page.clock.run_for(1000)
+        position(page, recorded, 2)
+        page.get_by_label("Pause").click()
+        page.clock.run_for(5000)
+        position(page, recorded, 2)
+        page.get_by_label("Speed").select_option("10")
+        page.get_by_label("Play", exact=True).click()
+        page.clock.run_for(120 * len(recorded.facts))
+        position(page, recorded, len(recorded.facts))
+        expect(page.get_by_label("Play", exact=True)).to_be_visible()  # it has stopped
+
+
+def test_a_link_leads_to_a_position(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+
+    with opened(browser, file, "#3") as page:
+        position(page, recorded, 3)
+        page.keyboard.press("ArrowRight")
+        assert page.url.endswith(".html#4")
+        page.locator("#moves a").nth(2).click()
+        position(page, recorded, 2)
+        assert page.url.endswith(".html#2")
+        page.go_back()
+        position(page, recorded, 4)  # where the link was followed; single steps are not gone back through
+
+
+def test_a_link_that_leads_nowhere_does_no_harm(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["fish"]
+
+    with opened(browser, file, "#-1") as page:
+        position(page, recorded, 0)
+        for link in ("#1.5", "#x", "#", "#%00<script>", "#1e3"):
+            page.evaluate("link => { location.hash = '#2'; location.hash = link; }", link)
+            position(page, recorded, 0)
+        page.evaluate("location.hash = '#999999'")
+        position(page, recorded, len(recorded.facts))
+
+
+def test_help_opens_and_closes_by_keyboard(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["fish"]
+
+    with opened(browser, file, "#2") as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Help")).to_be_visible()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog", name="Help")).to_be_hidden()
+        position(page, recorded, 2)
+
+
+def test_the_page_has_the_very_pictures_that_are_drawn(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+    seats = (None, *range(len(recorded.names))) if recorded.game.hidden else (None,)
+    look = f"""async () => {{ {bundled("pictures.js")}
+        const all = await unpacked(document.getElementById("pictures").textContent);
+        return ["light", "dark"].map((theme) => Array.from({{length: all.views}}, (_, view) =>
+            Array.from({{length: {len(recorded.facts) + 1}}}, (_, at) => all.at(theme, view, at)))); }}"""
+
+    with opened(browser, file) as page:
+        light, dark = page.evaluate(look)
+
+    assert light == [list(pictures(recorded, seat)) for seat in seats]
+    assert dark == [list(pictures(recorded, seat, dark=True)) for seat in seats]
+    assert dark != light
+
+
+def test_hidden_hands_are_seen_by_those_who_hold_them(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["q"]
+
+    with opened(browser, file, "#1") as page:
+        position(page, recorded, 1)
+        page.get_by_label("Seen by").select_option("ann (seat 0)")
+        shown = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('#picture svg'))")
+        assert shown == as_drawn(page, picture_at(recorded, 1, 0))
+        page.get_by_label("Seen by").blur()
+        page.keyboard.press("v")
+        expect(page.locator("#view")).to_have_value("2")
+
+
+def test_where_all_is_public_there_is_no_choice_of_views(browser: Browser, replays: Replays) -> None:
+    with opened(browser, replays["fish"][0]) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        expect(page.get_by_label("Seen by")).to_be_hidden()
+
+
+def test_the_result_and_the_clocks_are_those_of_the_record(browser: Browser, replays: Replays, game: str) -> None:
+    file, recorded = replays[game]
+    assert recorded.closing is not None
+    result = recorded.closing.result
+    assert [out.seat for out in result.ejected] == [1]
+
+    with opened(browser, file, "#999999") as page:
+        ranked = page.locator("#result li").all_text_contents()
+        for group, line in zip(result.ranking, some(ranked), strict=True):
+            assert all(f"{recorded.names[seat]} ({(result.scores or ())[seat]})" in line for seat in group)
+        expect(page.locator("#result .out")).to_have_text(
+            f"✗ bob ({(result.scores or ())[1]}) was ejected: crashed (turn), {result.ejected[0].why}"
+        )
+        for seat, shown in enumerate(some(page.locator("#players td:nth-child(3)").all_text_contents())):
+            used = sum(entry.took for entry in recorded.entries if entry.fact.seat == seat)
+            number, unit = shown.split()
+            assert abs(float(number) * {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[unit] - used) < 0.06 * used + 1e-6
+
+
+TAMPERED: dict[str, Callable[[str], str]] = {
+    "a name": lambda page: page.replace(r"\"names\":[\"ann\"", r"\"names\":[\"eve\""),
+    "a digit of the time": lambda page: re.sub(
+        r'(\\"took\\":0\.\d*?)(\d),', lambda it: f"{it[1]}{9 - int(it[2])},", page
+    ),
+    "a hash in the middle": lambda page: re.sub(
+        r'(\\"hash\\":\\")(\w)(?=.*\\"hash)', lambda it: it[1] + ("0" if it[2] != "0" else "1"), page, count=1
+    ),
+    "the last hash": lambda page: re.sub(
+        r'(.*\\"hash\\":\\")(\w)', lambda it: it[1] + ("0" if it[2] != "0" else "1"), page, count=1, flags=re.DOTALL
+    ),
+    "a line is missing": lambda page: re.sub(r'"\{\\"type\\":\\"fact\\",\\"seq\\":3,.*?\}",', "", page),
+    "the result is missing": lambda page: re.sub(r',"\{\\"type\\":\\"result\\".*?\}"(?=\])', "", page),
+    "no JSON": lambda page: page.replace('{"journal":[', '{"journal":[['),
+    "the pictures": lambda page: re.sub(r'(<script id="pictures" type="text/plain">.{400}).{9}', r"\1AAAAAAAAA", page),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, what: str, tmp_path: Path) -> None:
+    page, file = replays["q"][0].read_text(encoding="utf-8"), tmp_path / "tampered.html"
+    changed = TAMPERED[what](page)
+    assert changed != page
+    file.write_text(changed, encoding="utf-8")
+
+    with opened(browser, file) as tab:
+        expect(tab.locator("#badge")).to_have_class("badge bad")
+        expect(tab.locator("#badge")).to_contain_text("✗")
+        expect(tab.locator("#picture")).to_be_hidden()
+
+
+def test_hashes_are_those_of_sha256(browser: Browser, replays: Replays) -> None:
+    texts = [bytes(range(256)) * 40, *(bytes([size % 251]) * size for size in range(200))]
+    script = f"texts => {{ {bundled('sha256.js')} return texts.map((text) => sha256(Uint8Array.from(text))); }}"
+
+    with opened(browser, replays["fish"][0]) as page:
+        assert page.evaluate(script, [[*text] for text in texts]) == [hashlib.sha256(it).hexdigest() for it in texts]

@@ -1,0 +1,107 @@
+"""Look at pages as a browser lays them out: narrow and wide, light and dark, at rest."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from fairplay.games import GAMES
+from fairplay.page.replay import replay_of
+from tests.page.browser import needs_chromium, opened, started
+from tests.page.matches import record
+from tests.some import some
+
+pytestmark = needs_chromium
+LONG = ("a very long name, " * 20, "W" * 300, "安妮和鲍勃" * 20)
+
+CONTRASTS = (Path(__file__).parent / "contrasts.js").read_text(encoding="utf-8").partition("\n")[2]
+
+
+@pytest.fixture(scope="module")
+def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    made = {}
+    for game in GAMES:
+        for kind, names in {game: ("ann", "bob", "cyd"), f"{game}-long": LONG}.items():
+            journal = record(tmp_path_factory.mktemp(game), game, names)
+            made[kind] = journal.with_suffix(".html")
+            made[kind].write_text(replay_of(journal), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(replays: dict[str, Path]) -> Iterator[Browser]:
+    with started() as it:
+        yield it
+
+
+@pytest.mark.parametrize("kind", [*GAMES, *(f"{game}-long" for game in GAMES)])
+def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path], kind: str) -> None:
+    with opened(browser, replays[kind], "#999", viewport={"width": 360, "height": 640}) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for button in some(page.locator(".steps button").all()):
+            box = button.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 40
+        page.keyboard.press("?")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("document.getElementById('help').getBoundingClientRect().right") <= 360
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], theme: str) -> None:
+    with opened(browser, replays["q"], "#999", color_scheme=theme) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        texts, shapes = page.evaluate(CONTRASTS)
+        page.keyboard.press("?")
+        texts |= page.evaluate(CONTRASTS)[0]
+
+    assert {"Players", "cyd", "✗ ejected: crashed", "Help", "what this shows, and what not"} < set(texts)
+    assert {text: contrast for text, contrast in texts.items() if contrast < 4.5} == {}
+    assert {"seat seat0", "seat seat2", "cursor", "play", "speed"} < set(shapes)
+    assert {shape: contrast for shape, contrast in shapes.items() if contrast < 3} == {}
+
+
+def test_the_meter_of_contrast_turns_red(browser: Browser, replays: dict[str, Path]) -> None:
+    with opened(browser, replays["fish"], color_scheme="light") as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        page.evaluate("document.documentElement.style.setProperty('--soft', '#999')")
+        texts, _ = page.evaluate(CONTRASTS)
+
+    assert min(texts.values()) < 4.5
+
+
+def test_light_and_dark_can_be_switched(browser: Browser, replays: dict[str, Path]) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+
+    with opened(browser, replays["fish"], color_scheme="dark") as page:
+        expect(page.get_by_role("button", name="Dark", pressed=True)).to_be_visible()
+        dark = page.evaluate(paper)
+        page.get_by_role("button", name="Dark").click()
+        expect(page.get_by_role("button", name="Dark", pressed=False)).to_be_visible()
+        light = page.evaluate(paper)
+        page.keyboard.press("d")
+        assert page.evaluate(paper) == dark != light
+
+
+def test_nothing_moves_for_those_who_ask_for_that(browser: Browser, replays: dict[str, Path]) -> None:
+    moving = (
+        "[...document.querySelectorAll('*')].filter((it) => getComputedStyle(it).transitionDuration !== '0s').length"
+    )
+
+    with opened(browser, replays["fish"], reduced_motion="reduce") as page:
+        assert page.evaluate(moving) == 0
+    with opened(browser, replays["fish"], reduced_motion="no-preference") as page:
+        assert page.evaluate(moving) > 0
+
+
+def test_stepping_moves_nothing_but_the_pieces(browser: Browser, replays: dict[str, Path]) -> None:
+    with opened(browser, replays["q"]) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        places = []
+        for _ in range(6):
+            places.append(page.locator("#forward").bounding_box())
+            page.keyboard.press("ArrowRight")
+
+    assert all(place == places[0] for place in some(places))

@@ -1,0 +1,79 @@
+"""Let players have names that would run in a browser: they are read, and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from fairplay.games import GAMES
+from fairplay.journal.pictures import picture_at
+from fairplay.journal.replay import read
+from fairplay.page.replay import replay_of
+from fairplay.tournament.report import write_report
+from tests.hostile_names import NAMES
+from tests.page.browser import needs_chromium, opened, started
+from tests.page.matches import record
+from tests.some import some
+from tests.tournament.cups import by_lot, cup_of, stood
+
+pytestmark = needs_chromium
+TABLES = [NAMES[at : at + 4] if at + 4 <= len(NAMES) else NAMES[-4:] for at in range(0, len(NAMES), 4)]
+
+
+@pytest.fixture(scope="module")
+def journals(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Matches at which everybody sits once, with what is made of them beside."""
+    folder, games = tmp_path_factory.mktemp("journals"), [*GAMES]
+    made = []
+    for number, names in enumerate(TABLES):
+        journal = record(folder, games[number] if number < len(games) else games[0], names, fails=0)
+        journal.with_suffix(".html").write_text(replay_of(journal), encoding="utf-8")
+        journal.with_suffix(".svg").write_text(picture_at(read(journal), 1), encoding="utf-8")
+        made.append(journal)
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(journals: list[Path]) -> Iterator[Browser]:
+    with started() as it:
+        yield it
+
+
+def test_replays_show_names_as_they_are(browser: Browser, journals: list[Path]) -> None:
+    first, *others = files = [journal.with_suffix(".html") for journal in journals]
+    strange = "#picture script, #picture [onload], img, iframe, object, base, a:not([href^='#'])"
+
+    with opened(browser, first, "", *others) as page:
+        for file, names in zip(some(files), TABLES, strict=True):
+            if file != first:
+                page.goto(file.as_uri())
+            expect(page.locator("body.ready")).to_be_visible()
+            page.keyboard.press("End")
+            assert tuple(page.locator("#players .called").all_text_contents()) == names
+            assert page.locator("script").count() == 3
+            assert page.locator(strange).count() == 0
+
+
+def test_pictures_run_no_name(browser: Browser, journals: list[Path]) -> None:
+    first, *others = files = [journal.with_suffix(".svg") for journal in journals]
+
+    with opened(browser, first, "", *others) as page:
+        for file in some(files):
+            if file != first:
+                page.goto(file.as_uri())
+            assert page.evaluate("document.documentElement.tagName") == "svg"
+            assert page.locator("script, [onload], foreignObject, image, a").count() == 0
+
+
+def test_the_report_of_a_tournament_runs_no_name(browser: Browser, tmp_path: Path) -> None:
+    names = list(dict.fromkeys(NAMES))
+    counted = by_lot(names, 200, bad=names[0])
+    cup = cup_of(names)
+    rows, ratings = stood(cup, counted)
+    write_report(tmp_path, cup, rows, counted, ratings)
+
+    with opened(browser, tmp_path / "report.html") as page:
+        assert page.locator("td.name bdi").count() == len(names)
+        strange = "script, iframe, object, base, link, [onload], [onerror], a:not([href^='replays/'])"
+        assert page.locator(strange).count() == 0
