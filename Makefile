@@ -15,7 +15,7 @@ help:
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
-	@echo "make goldens   write the golden playthroughs and the protocol's transcript and schema anew; review the difference"
+	@echo "make goldens   write the golden playthroughs and pictures and the protocol's transcript and schema anew; review the difference"
 	@echo "make tables    write the tables of files in the READMEs anew"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
@@ -75,6 +75,7 @@ guards: setup
 
 goldens: setup
 	@$(BIN)/python -m tests.records.goldens
+	@$(BIN)/python -m tests.render.goldens
 	@$(BIN)/python -m tools.schema
 	@$(BIN)/python -m tests.examples.transcript
 

@@ -1,19 +1,22 @@
 """Hold the pictures of every game to what all pictures promise."""
 
+import re
 from collections.abc import Iterator
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
 
 from fairplay.games import GAMES, title
+from fairplay.render.panel import SMALL, VIEWED
 from tests.hostile_names import NAMES
+from tests.render.goldens import POSITIONS, drawn
+from tests.some import some
 
-
-def drawn(game: str, name: str) -> ElementTree.Element:
-    """A position of the game in which everybody is called like this."""
-    shelf, state = title(game), next(iter(title(game).examples.values()))
-    rules = shelf.fitting(shelf.rules(), state)
-    return ElementTree.fromstring(shelf.svg(rules.view(state, rules.turn(state)), [name] * 4).encode())
+SVG = "{http://www.w3.org/2000/svg}"
+LOOKS = [{"dark": dark, "small": small} for dark, small in product((False, True), repeat=2)]
+ELEMENTS = "svg defs g use path polygon circle ellipse rect text tspan linearGradient stop pattern"
+READABLE = 8.0  # pixels that letters are high, at least; a capital has about 70 % of them
 
 
 def markup(root: ElementTree.Element) -> Iterator[tuple[str, dict[str, str]]]:
@@ -22,7 +25,93 @@ def markup(root: ElementTree.Element) -> Iterator[tuple[str, dict[str, str]]]:
         yield part.tag, {key: value for key, value in part.attrib.items() if key != "aria-label"}
 
 
+def named(game: str, name: str, *, small: bool) -> ElementTree.Element:
+    """A position of the game in which everybody is called like this."""
+    shelf, state = title(game), next(iter(title(game).examples.values()))
+    rules = shelf.fitting(shelf.rules(), state)
+    view = rules.view(state, rules.turn(state))
+    return ElementTree.fromstring(shelf.svg(view, [name] * 4, small=small).encode())
+
+
+def letters(picture: str) -> Iterator[tuple[float, str]]:
+    """How large texts are, in units of the picture, wherever they are used."""
+    root = ElementTree.fromstring(picture)
+    defined = {f"#{part.get('id')}": part for part in root.iter() if part.get("id")}
+
+    def within(part: ElementTree.Element, scale: float, size: str) -> Iterator[tuple[float, str]]:
+        scale *= float(re.search(r"scale\(([\d.]+)\)", f"{part.get('transform')} scale(1)").group(1))  # type: ignore[union-attr]
+        size = part.get("font-size", size)
+        if part.tag == f"{SVG}text":
+            yield scale * float(size), "".join(part.itertext())
+        if part.tag == f"{SVG}use":
+            yield from within(defined[part.get("href", "")], scale, size)
+        for inner in part:
+            if inner.tag != f"{SVG}defs":
+                yield from within(inner, scale, size)
+
+    return within(root, 1.0, "")
+
+
 @pytest.mark.parametrize("game", sorted(GAMES))
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_name_is_text_and_nothing_else(game: str, name: str) -> None:
-    assert [*markup(drawn(game, name))] == [*markup(drawn(game, "Ann"))]
+    for small in (False, True):
+        assert [*markup(named(game, name, small=small))] == [*markup(named(game, "Ann", small=small))]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("position", POSITIONS)
+def test_pictures_are_made_of_shapes_and_words_alone(position: str, look: dict[str, bool]) -> None:
+    root = ElementTree.fromstring(drawn(position, **look))
+
+    assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {*ELEMENTS.split()}
+    assert not [key for part in root.iter() for key in part.attrib if key in ("style", "class") or key[:2] == "on"]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("position", POSITIONS)
+def test_pictures_refer_to_what_they_define_and_to_nothing_else(position: str, look: dict[str, bool]) -> None:
+    root = ElementTree.fromstring(drawn(position, **look))
+    values = [value for part in root.iter() for key, value in part.attrib.items() if key != "aria-label"]
+    ids = [part.get("id", "") for part in root.iter() if part.get("id")]
+    prefix = f"{POSITIONS[position].game}-{'small-' * look['small']}"
+
+    assert len({*ids}) == len(ids)
+    assert all(name.startswith(prefix) for name in ids), "else they clash with those of another picture on the page"
+    assert {found for value in values for found in re.findall(r"#([a-z][^)]*-[^)]+)\)?$", value)} <= {*ids}
+    assert not [value for value in values if "//" in value and value != SVG.strip("{}")]
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("position", POSITIONS)
+def test_only_a_few_definitions_are_other_in_the_dark(position: str, small: bool) -> None:
+    light, dark = (drawn(position, dark=dark, small=small).splitlines() for dark in (False, True))
+    other = [place for place, lines in enumerate(zip(light, dark, strict=True)) if lines[0] != lines[1]]
+
+    assert 7 <= len(other) <= 12
+    assert max(other) < light.index("</defs>")
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_picture_has_one_thing_on_a_line(position: str) -> None:
+    lines = drawn(position).splitlines()
+
+    assert max(map(len, lines)) < 2000
+    assert all(line.count("<use") <= 1 for line in lines[lines.index("</defs>") :] if "opacity" not in line)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_all_letters_can_be_read(position: str) -> None:
+    for small, width in ((False, VIEWED), (True, SMALL)):
+        picture = drawn(position, small=small)
+        units = float(ElementTree.fromstring(picture).get("viewBox", "").split()[2])
+        for size, said in some(letters(picture)):
+            assert size * width / units >= READABLE, said
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_small_picture_is_small_and_simpler(position: str) -> None:
+    normal, small = (drawn(position, small=small) for small in (False, True))
+
+    assert ElementTree.fromstring(small).get("width") == "300"
+    assert len(small.splitlines()) < len(normal.splitlines())

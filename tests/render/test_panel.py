@@ -5,14 +5,17 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fairplay.render.letters import breadth
 from fairplay.render.panel import (
     CARD_WIDTHS,
     EDGE,
     GAP,
     HEADER,
+    LINE,
     LONGEST_NAME,
     NO_TRAY,
     PANEL,
+    SLIM_EDGE,
     Board,
     Header,
     Look,
@@ -35,7 +38,11 @@ BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="1
 
 
 def drawn(
-    *players: Player, width: float = 600.0, tray: Tray = NO_TRAY, stages: tuple[str, ...] = ("now", "then")
+    *players: Player,
+    width: float = 600.0,
+    tray: Tray = NO_TRAY,
+    stages: tuple[str, ...] = ("now", "then"),
+    small: bool = False,
 ) -> ElementTree.Element:
     whole = picture(
         Board([circle(0, 0, 5)], width, 300.0, origin=(10.0, 20.0)),
@@ -48,6 +55,7 @@ def drawn(
         ids="toy",
         unit="coin",
         tray=tray,
+        small=small,
     )
     return ElementTree.fromstring(whole)
 
@@ -164,3 +172,38 @@ def test_the_board_keeps_its_distance() -> None:
 
 def test_without_players_there_is_no_panel() -> None:
     assert float(drawn().get("height", "")) == HEADER + 300 + EDGE
+
+
+@pytest.mark.parametrize("name", ["W" * 24, "漢字" * 12, "🐧" * 24, "Bartholomew the Great of"])
+@pytest.mark.parametrize("small", [False, True])
+def test_a_name_without_room_ends_in_an_ellipsis(name: str, small: bool) -> None:
+    root = drawn(Player(RED, "red", name, "out in round 11", score="1234"), small=small, width=300.0)
+    window = next(part for part in root.iter(f"{SVG}svg") if part is not root)
+    words = window[0]
+
+    shown = words.text or ""
+    assert shown.endswith("…")
+    assert name.startswith(shown.rstrip("…"))
+    assert breadth(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
+    assert len(shown) > 3
+
+
+def test_a_name_that_fits_is_shown_whole() -> None:
+    assert "Ann" in said(drawn(ANN, small=True))
+    assert "WWWWWW" in said(drawn(Player(RED, "red", "WWWWWW"), small=True))
+
+
+def test_wide_letters_are_measured_wider_than_any_font_has_them() -> None:
+    assert breadth("W") >= 1.11  # as in DejaVu Sans Bold, which is among the widest
+    assert breadth("漢") >= 1.0
+    assert breadth("🐧") >= 1.28  # Noto Color Emoji
+    assert breadth("e\u0301") == breadth("e") >= 0.68
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_a_small_picture_has_a_line_for_each_player(count: int) -> None:
+    root = drawn(*[ANN] * count, small=True)
+
+    downs = [y for _, y in cards(root)]
+    assert downs == [SLIM_EDGE + place * LINE for place in range(count)]
+    assert root.get("width") == "300"

@@ -242,3 +242,68 @@ def test_the_penguins_of_the_ejected_are_gone_from_the_picture() -> None:
 
     assert shapes(svg(game.view(state, None)))["penguin"] == 6
     assert not re.search("W [1-5]", text(game.view(state, None)))
+
+
+def marks(picture: str) -> list[tuple[str, str]]:
+    """What is marked as new, and where: shapes by their names, lines by their course."""
+    root = ElementTree.fromstring(picture)
+    group = next(part for part in root.iter() if part.get("id") == "fish-news")
+    return [
+        (part.get("href", "").removeprefix("#fish-") or "line", part.get("d") or f"{part.get('x')} {part.get('y')}")
+        for part in group
+    ]
+
+
+def test_a_penguin_that_was_placed_is_marked() -> None:
+    before = View(None, state_of([[1, 2, 3]], [[(0, 1)], []], stage=Stage.PLACING, each=1, order=[1, 0]))
+    after = View(None, state_of([[1, 2, 3]], [[(0, 1)], [(0, 2)]]))
+
+    assert marks(svg(after, before=before)) == [("last", "240 0")]
+
+
+def test_a_move_is_marked_from_where_it_began_to_where_it_ended() -> None:
+    before = View(None, state_of([[1], [2], [3]], [[(0, 0)]]))
+    after = View(None, state_of([[0], [2], [3]], [[(2, 0)]]))
+
+    assert marks(svg(after, before=before)) == [
+        ("line", "M0.00 0.00L0.00 69.28"),
+        ("line", "M0.00 0.00L0.00 69.28"),
+        ("left", "0 0"),
+        ("last", "0 69.28"),
+    ]
+
+
+def test_nothing_is_marked_where_nothing_is_new() -> None:
+    game = Fish(rows=6, columns=6)
+    out = game.view(game.eject(after(12).state, 1, Moment.TURN), None)
+
+    assert marks(svg(after(12), before=after(12))) == []
+    assert marks(svg(out, before=after(12))) == []
+    assert marks(svg(after(12), before=after(11))) != []
+
+
+@pytest.mark.parametrize("size", [(4, 4), (20, 40)])
+@pytest.mark.parametrize("small", [False, True])
+def test_every_penguin_carries_the_letter_of_its_colour(size: tuple[int, int], small: bool) -> None:
+    rows, columns = size
+    view = after(4, seats=4, game=Fish(rows=rows, columns=columns, cramped=True))
+    root = ElementTree.fromstring(svg(view, small=small))
+    shapes = {shape.get("id", ""): shape for shape in root.iter()}
+    prefix = "fish-small-" if small else "fish-"
+
+    carried = [[words.text for words in shapes[f"{prefix}penguin{seat}"].iter(f"{SVG}text")] for seat in range(4)]
+
+    standing = [use.get("href", "").removeprefix(f"#{prefix}") for use in shapes[f"{prefix}penguins"]]
+    assert carried == [["R"], ["W"], ["B"], ["K"]]
+    assert sorted(standing) == ["penguin0", "penguin1", "penguin2", "penguin3"]
+
+
+def test_large_boards_have_digits_instead_of_fish_and_huge_ones_only_shades() -> None:
+    def tile(size: int, *, small: bool) -> tuple[list[str | None], int]:
+        picture = svg(after(0, game=Fish(rows=4, columns=size)), small=small)
+        root = ElementTree.fromstring(picture)
+        shape = next(shape for shape in root.iter() if shape.get("id", "").endswith("-free3"))
+        return [words.text for words in shape.iter(f"{SVG}text")], len(list(shape.iter(f"{SVG}use")))
+
+    assert [tile(columns, small=False) for columns in (8, 40, 80)] == [([], 4), (["3"], 0), ([], 0)]
+    assert [tile(columns, small=True) for columns in (3, 8, 40)] == [([], 4), (["3"], 0), ([], 0)]

@@ -1,6 +1,7 @@
 """Look at the pictures of Q."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -12,7 +13,6 @@ from fairplay.games.q.board import Map, map_of, position_of
 from fairplay.games.q.draw import svg, text
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
 from fairplay.games.q.shapes import CELL, PAINTS
-from fairplay.games.q.state import Tiles
 from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
 from tests.some import some
 
@@ -38,7 +38,7 @@ def point(use: ElementTree.Element) -> tuple[float, float]:
     return float(use.get("x", "")), float(use.get("y", ""))
 
 
-def called(hand: Tiles) -> list[str]:
+def called(hand: Iterable[int]) -> list[str]:
     return [NAMES[kind].replace(" ", "-") for kind in hand]
 
 
@@ -254,3 +254,13 @@ def test_the_picture_follows_the_map() -> None:
 
     assert wide[0] > 50 * CELL > wide[1]
     assert high[1] > 50 * CELL > high[0]
+
+
+def test_small_tiles_have_the_letter_upon_their_shape_as_long_as_there_is_room() -> None:
+    def letters(shown: Map) -> set[str | None]:
+        root = ElementTree.fromstring(svg(seen(shown), small=True))
+        kinds = [shape for shape in root.iter() if shape.get("id", "").removeprefix("q-small-") in called(range(36))]
+        return {letter.text for kind in kinds for letter in kind.iter(f"{SVG}text")}
+
+    assert letters(map_of([((0, kind), kind) for kind in range(6)])) == {colour[0] for colour in COLOURS}
+    assert letters(heap(1000)) == set()

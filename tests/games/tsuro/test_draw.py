@@ -1,15 +1,17 @@
 """Look at the pictures of Tsuro."""
 
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
 
 from fairplay.core.game import Moment, Seat
-from fairplay.games.tsuro import Stage, Table
+from fairplay.games.tsuro import Stage, Table, Tsuro, View
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.draw import LOOKS, svg, text
 from fairplay.games.tsuro.pieces import EXITS, PORTS
+from fairplay.games.tsuro.shapes import PATTERNS
 from fairplay.games.tsuro.state import STILL_IN, ejected_in
 from fairplay.games.tsuro.ways import way_of
 from tests.games.tsuro.pictures import CORNERS, HOSTILE, MEETING, ROW, SMALL, Standing, after, seen, small, table_of
@@ -277,3 +279,76 @@ def test_boards_of_all_sizes_are_drawn(seats: int, size: int) -> None:
     assert len(uses(svg(view), "tiles")) == sum(code != EMPTY for code in state.table.board)
     assert len(text(view).splitlines()) == size * 4 + 7 + seats
     assert sum(fell == STILL_IN for fell in state.table.fell) == len(uses(svg(view), "avatars"))
+
+
+def test_the_tile_that_was_laid_is_marked_and_how_far_it_has_led() -> None:
+    shorter = {at: tile for at, tile in ROW.items() if at != (2, 0)}
+    before = table_of(shorter, Standing((0, 0, "C"), (1, 0, "C")), Standing((1, 0, "F"), (1, 0, "F")))
+    after = table_of(ROW, Standing((0, 0, "C"), (2, 0, "C")), Standing((1, 0, "F"), (1, 0, "F")))
+
+    new = [(shape(use), square(use)) for use in uses(svg(after, before=before), "news")]
+
+    assert new == [("last", (2, 0)), ("CH", (2, 0))]
+
+
+def test_the_way_of_who_is_led_off_is_marked_too() -> None:
+    standing = Standing((1, 0, "F"), (1, 0, "F"))
+    shorter = {at: tile for at, tile in ROW.items() if at != (0, 0)}
+    before = table_of(shorter, Standing((2, 0, "H"), (1, 0, "H")), standing)
+    after = table_of(ROW, Standing((2, 0, "H"), None, fell=1), standing)
+
+    new = [(shape(use), square(use)) for use in uses(svg(after, before=before), "news")]
+
+    assert new == [("last", (0, 0)), ("CH", (0, 0))]
+
+
+def test_nothing_is_marked_where_nothing_is_new() -> None:
+    state = SMALL.eject(small(), 1, Moment.TURN)
+
+    assert not uses(svg(seen(small())), "news")
+    assert not uses(svg(seen(small()), before=seen(small())), "news")
+    assert not uses(svg(seen(state), before=seen(small())), "news")
+
+
+def test_ways_are_told_apart_without_colour() -> None:
+    picture = svg(seen(after(34, seats=5, lot=7)))
+    patterns = [{key: use.get(key) for key in ("stroke-dasharray", "stroke-linecap")} for use in uses(picture, "ways")]
+
+    assert len({str(pattern) for pattern in PATTERNS.values()}) == len(PATTERNS) == len(LOOKS) - 1
+    assert len({str(pattern) for pattern in patterns}) > 3
+
+
+@pytest.mark.parametrize("lot", range(1, 6))
+def test_everybody_has_a_letter_on_every_path_of_its_way(lot: int) -> None:
+    state = after(30, seats=5, lot=lot)
+    table = state.table
+    expected = Counter(
+        f"bead{LOOKS[table.colours[seat]].letter}"
+        for seat in range(5)
+        for _ in {frozenset(step) for step in way_of(table, seat)}
+    )
+
+    assert Counter(map(shape, uses(svg(seen(state)), "beads"))) == expected
+    assert expected
+
+
+def test_the_ports_have_letters_where_they_stand_while_there_is_something_to_place_or_lay() -> None:
+    placing, laying = after(2), after(9)
+
+    def ports(view: View) -> str:
+        return "".join(words for words in said(svg(view)) if words in PORTS and len(words) == 1)
+
+    assert PORTS in ports(seen(placing))
+    assert PORTS in ports(Tsuro().view(laying, laying.table.waiting[0]))
+    assert PORTS not in ports(seen(laying))
+
+
+def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() -> None:
+    state = after(9)
+    mine = svg(Tsuro().view(state, state.table.waiting[0]))
+
+    tray = group(mine, "tray")
+
+    assert [shape(use) for use in tray.iter(f"{SVG}use")] == ["sheet", *(f"tile{4 * tile}" for tile in state.dealt)]
+    assert [words.text for words in tray.iter(f"{SVG}text")][-2:] == [*map(str, state.dealt)]
+    assert "tsuro-tray" not in svg(seen(state))

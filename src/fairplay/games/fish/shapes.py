@@ -61,24 +61,23 @@ def definitions(looks: Sequence[Look], grain: float, *, dark: bool) -> Iterator[
         "M10 0C6-6-2-6-6-1.5L-11-5.5Q-9 0-11 5.5L-6 1.5C-2 6 6 6 10 0z", id="body", fill="#f2862b", stroke="#b9560d"
     )
     yield element("g", use("body", 0, 0), circle(5.5, -1.2, 1.1, fill=INK), id="fish")
+    plain, radius = grain > PLAIN_FISH, max(30.0, 7.5 * grain)
     for seat, look in enumerate(looks):
-        yield element(
-            "g", *(_token(look, max(30.0, 8.5 * grain)) if grain > PLAIN_FISH else _lettered(look)), id=f"penguin{seat}"
-        )
+        yield element("g", *(_token(look, radius) if plain else _lettered(look)), id=f"penguin{seat}")
     width = max(4.0, 1.6 * grain)
-    layers = ((INK, width + 2.6), (MARK, width))
-    yield element(
-        "g", *(hexagon(SIDE - 3, 0, "none", stroke=hue, stroke_width=wide) for hue, wide in layers), id="last"
-    )
+    yield circle(0, 0, radius * 1.3, id="around") if plain else hexagon(SIDE - 3, 0, id="around")
+    layers = ((INK, width + 0.65 * max(4.0, grain)), (MARK, width))
+    rings = (use("around", 0, 0, stroke=hue, stroke_width=wide) for hue, wide in layers)
+    yield element("g", *rings, id="last", fill="none")
     dashes: dict[str, Value] = {"stroke_dasharray": f"{SIDE / 3:.1f} {SIDE / 6:.1f}", "stroke_linejoin": "round"}
-    yield hexagon(SIDE - 8, 0, "none", stroke=MARK, stroke_width=width * 0.75, id="left", **dashes)
+    yield hexagon(SIDE - 8, 0, fill="none", stroke=MARK, stroke_width=width * 0.75, id="left", **dashes)
 
 
-def hexagon(side: float, lower: float, fill: str, **attributes: Value) -> str:
+def hexagon(side: float, lower: float, **attributes: Value) -> str:
     """A tile of this size."""
     half, high = side / 2, side * sqrt(3) / 2
     points = ((side, 0), (half, high), (-half, high), (-side, 0), (-half, -high), (half, -high))
-    return polygon([(x, y + lower) for x, y in points], fill=fill, **attributes)
+    return polygon([(x, y + lower) for x, y in points], **attributes)
 
 
 def _icy(*, dark: bool) -> Iterator[str]:
@@ -86,7 +85,7 @@ def _icy(*, dark: bool) -> Iterator[str]:
     yield fade("top", *ICE[dark])
     yield fade("under", *TAKEN_ICE[dark])
     for name, top in (("ice", "top"), ("pressed", "under")):
-        yield element("g", hexagon(SIDE - 2, 4.5, "#6fa5c4"), hexagon(SIDE - 2, 0, f"url(#{top})"), id=name)
+        yield element("g", hexagon(SIDE - 2, 4.5, fill="#6fa5c4"), hexagon(SIDE - 2, 0, fill=f"url(#{top})"), id=name)
     for count in range(1, MOST_FISH + 1):
         large = (use("fish", x, y) for x, y in FREE[count])
         small = (use("fish", x, y) for x, y in TAKEN[count])
@@ -100,7 +99,7 @@ def _plain(grain: float) -> Iterator[str]:
     """Tiles in shades, with the number of fish where there is room for it."""
     for count, shade in enumerate(SHADES, 1):
         digit = words(0, 15, str(count), font_size=42.0, fill=INK, **LETTER) if grain <= PLAIN_DIGITS else ""
-        tile = hexagon(SIDE - 2, 0, shade)
+        tile = hexagon(SIDE - 2, 0, fill=shade)
         yield element("g", tile, digit, id=f"free{count}")
         yield element("g", tile, id=f"taken{count}")
 

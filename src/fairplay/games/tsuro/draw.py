@@ -48,7 +48,7 @@ LOOKS = {
     "black": Look("K", "97;40", "#26262c"),
     "red": Look("R", "97;41", "#c91b30"),
     "green": Look("G", "30;42", "#62d788"),
-    "blue": Look("B", "97;44", "#2f74e0"),
+    "blue": Look("B", "97;44", "#2a6edb"),
 }
 
 # The measures of the picture. A square's upper left corner is at (x * SIDE, y * SIDE).
@@ -57,6 +57,7 @@ TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
 CARDS = 26  # beside a board of text: columns for the players
 DASH = 7.0  # of each, where several have gone along the same path
+READABLE = 1.1  # the grain up to which the letters on the ways can be read
 ICON = 4 * 7  # the code of the tile beside the title
 
 
@@ -67,21 +68,23 @@ def svg(
     table, players = view.table, _players(view.table, names)
     size = table.grid.size * SIDE
     ways = [way_of(table, seat) for seat in range(len(players))]
-    bold = max(1.0, grain(size, small=small) * 0.75)  # avatars and marks can be seen from any distance
+    units = grain(size, small=small)
+    bold = max(1.0, units * 0.75)  # avatars and marks can be seen from any distance
     content = [
         *_squares(table),
         group(_tiles(table), id="tiles"),
         group(_news(table, before, ways), id="news", fill="none"),
         group(_trails(table, ways, bold), id="ways", fill="none"),
-        group(() if bold > 1 else _beads(table, ways), id="beads"),
-        group(_marks(table, ways), id="marks"),
+        group(_beads(table, ways) if units < READABLE else (), id="beads"),
+        group(_marks(table, ways, bold), id="marks"),
         group(_avatars(table, bold), id="avatars"),
         *(() if small else _labels(table.grid.size)),
     ]
     said = ", ".join(" ".join(filter(None, (player.called, player.mark))) for player in players)
     now = _now(table)
+    frame = FRAME if small else 0.0  # else it reaches into what is around the board
     return picture(
-        Board(content, size, size, origin=(0.0, 0.0)),
+        Board(content, size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
         players,
         [_figure(player, small=small) for player in players],
         header=Header(
@@ -268,7 +271,7 @@ def _beads(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
             yield use(f"bead{LOOKS[table.colours[seat]].letter}", left + x, top + y)
 
 
-def _marks(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
+def _marks(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterator[str]:
     """The square to lay a tile on, where the avatars have started, and where they have been led off."""
     if (square := faced(table)) is not None:
         x, y = _corner(table, square)
@@ -281,7 +284,7 @@ def _marks(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
             yield use("start", *_spot(table, start), fill=paint)
         if table.fell[seat] != STILL_IN and ways[seat]:
             ends.append(ways[seat][-1].exit)
-            yield use("end", *_queued(table, ends), color=paint)
+            yield use("end", *_queued(table, ends, bold), color=paint)
 
 
 def _spot(table: Table, spot: int) -> tuple[float, float]:
@@ -289,11 +292,11 @@ def _spot(table: Table, spot: int) -> tuple[float, float]:
     return left + x, top + y
 
 
-def _queued(table: Table, spots: Sequence[int]) -> tuple[float, float]:
+def _queued(table: Table, spots: Sequence[int], bold: float) -> tuple[float, float]:
     """Where the last of these spots is, behind those before it that are the same."""
     spot = spots[-1]
     (x, y), (right, down) = _spot(table, spot), inward(spot & 7)
-    behind = QUEUE * (spots.count(spot) - 1)
+    behind = QUEUE * bold * (spots.count(spot) - 1)
     return x + right * behind, y + down * behind
 
 
@@ -301,7 +304,7 @@ def _avatars(table: Table, bold: float) -> Iterator[str]:
     for seat in reversed(range(len(table.avatars))):
         spot = table.avatars[seat]
         if spot != OUT:
-            (x, y), (right, down) = _queued(table, table.avatars[: seat + 1]), inward(spot & 7)
+            (x, y), (right, down) = _queued(table, table.avatars[: seat + 1], bold), inward(spot & 7)
             if seat in table.waiting[:1]:
                 yield circle(x + right * 9 * bold, y + down * 9 * bold, 14.0 * bold, fill=MARK, opacity=0.7)
             yield from _stone(LOOKS[table.colours[seat]], (x, y), spot & 7, bold)
@@ -333,7 +336,7 @@ def _labels(size: int) -> Iterator[str]:
 
 def _figure(player: Player, *, small: bool) -> tuple[str, ...]:
     sheet = () if small else (use("sheet", -SIDE / 2, -SIDE / 2),)
-    scale = 3.6 if small else 2.2
+    scale = 3.0 if small else 2.2
     dim = 0.45 if player.mark.startswith("out") else 1.0
     return *sheet, element("g", *_stone(player.look, (0.0, -6.0), 0), transform=f"scale({scale})", opacity=dim)
 

@@ -1,0 +1,101 @@
+"""Draw the golden pictures, and write them down for people to look at."""
+
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from fairplay.core.chance import seed_from
+from fairplay.core.game import Moment
+from fairplay.games import game_with, title
+
+HERE = Path(__file__).parent / "goldens"
+DOCS = Path(__file__).parents[2] / "docs"
+NAMES = ("Ann", "Bob", "Cyd", "Dee", "Eve")
+WIDEST = ("W" * 60, "漢字" * 30, "🐧" * 60, "<b>&amp;</b>")
+CHOICES = {"fish": (0, 5000), "tsuro": (0, 5000), "q": (2, 60)}  # which actions to choose from; in Q, neither to pass
+
+
+class Position(NamedTuple):
+    """A position of a match at random."""
+
+    game: str
+    parameters: dict[str, Any]
+    seats: int
+    steps: int
+    names: tuple[str, ...] = NAMES
+    seed: str = "1"
+    ejected: int | None = None  # a seat, after half of the steps
+    mine: bool = False  # as whoever is on turn sees it
+
+
+POSITIONS = {
+    "fish": Position("fish", {"rows": 8, "columns": 6}, 4, 20, seed="2"),
+    "fish-placing": Position("fish", {"rows": 2, "columns": 3, "cramped": True}, 2, 3, WIDEST),
+    "fish-ejection": Position("fish", {"rows": 5, "columns": 4, "holes": 3}, 3, 12, ejected=1),
+    "fish-large": Position("fish", {"rows": 9, "columns": 24}, 4, 30),
+    "fish-huge": Position("fish", {"rows": 25, "columns": 40}, 4, 60),
+    "tsuro": Position("tsuro", {"size": 10}, 5, 38, seed="37"),
+    "tsuro-placing": Position("tsuro", {"size": 4}, 3, 1, mine=True),
+    "tsuro-laying": Position("tsuro", {"size": 6}, 4, 12, WIDEST, ejected=1, mine=True),
+    "q": Position("q", {}, 4, 26, seed="4", mine=True),
+    "q-beginning": Position("q", {}, 2, 1, WIDEST),
+    "q-ejection": Position("q", {}, 3, 11, ejected=0),
+    "q-large": Position("q", {}, 4, 90),
+}
+# Which of them are kept, and how they look.
+GOLDENS = {
+    HERE / "fish.svg": ("fish", {}),
+    HERE / "fish-dark.svg": ("fish", {"dark": True}),
+    HERE / "fish-small.svg": ("fish", {"small": True}),
+    HERE / "fish-placing.svg": ("fish-placing", {}),
+    HERE / "fish-large.svg": ("fish-large", {}),
+    HERE / "tsuro-laying.svg": ("tsuro-laying", {}),
+    HERE / "tsuro-laying-dark.svg": ("tsuro-laying", {"dark": True}),
+    HERE / "tsuro-laying-small.svg": ("tsuro-laying", {"small": True}),
+    HERE / "tsuro-placing.svg": ("tsuro-placing", {}),
+    HERE / "q-ejection.svg": ("q-ejection", {}),
+    HERE / "q-dark.svg": ("q", {"dark": True}),
+    HERE / "q-small.svg": ("q", {"small": True}),
+    HERE / "q-beginning.svg": ("q-beginning", {}),
+    DOCS / "board.svg": ("fish", {}),
+    DOCS / "tsuro.svg": ("tsuro", {}),
+    DOCS / "q.svg": ("q", {}),
+}
+
+
+def views(position: Position) -> tuple[Any, Any]:
+    """What is seen of a position, and of the one before."""
+    game, lots = game_with(position.game, position.parameters), Random(position.seed)
+    states = [game.deal(position.seats, seed_from(position.seed))]
+    for step in range(position.steps):
+        state = states[-1]
+        seat = game.turn(state)
+        if seat is None:
+            break
+        actions = list(islice(game.actions(game.view(state, seat)), *CHOICES[position.game]))
+        if position.ejected is not None and step == position.steps // 2:
+            states.append(game.eject(state, position.ejected, Moment.TURN))
+        elif actions:
+            states.append(game.apply(state, lots.choice(actions)))
+        else:
+            states.append(game.eject(state, seat, Moment.TURN))
+    viewer = game.turn(states[-1]) if position.mine else None
+    return game.view(states[-1], viewer), game.view(states[-2], viewer)
+
+
+def drawn(name: str, **look: bool) -> str:
+    """The picture of a position."""
+    position = POSITIONS[name]
+    view, before = views(position)
+    return title(position.game).svg(view, position.names[: position.seats], before=before, **look)
+
+
+def main() -> None:
+    """Write all pictures anew."""
+    for path, (name, look) in GOLDENS.items():
+        path.write_text(drawn(name, **look), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
