@@ -1,6 +1,9 @@
 """Be both ends of a course's line, on this machine."""
 
 import json
+import os
+import re
+import socket
 import subprocess
 import sys
 import threading
@@ -12,9 +15,22 @@ import pytest
 from fairplay.core.errors import BadRequest
 from fairplay.course.q import state_to
 from fairplay.games.q import Q
+from fairplay.games.q.examples import position
+from fairplay.games.q.pieces import NAMES
+from fairplay.harness import clients as harness_clients
 from fairplay.harness.cases import read_cases
-from fairplay.harness.over_network import fish_clients, free_port, program_of, q_clients, q_server, xserver_xclients
+from fairplay.harness.over_network import (
+    LOOPBACK,
+    fish_clients,
+    free_port,
+    program_of,
+    q_clients,
+    q_server,
+    xserver_xclients,
+)
 from tests.cli.command import fairplay, refusal
+from tests.cli.test_join import Script
+from tests.cli.test_serve import told_port
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "course" / "q" / "xserver-xclients.jsonl"
 
@@ -120,10 +136,107 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("q", "xserver", "99999"), "PORT is a number from 0 to 65535, not '99999'"),
         (("fish", "xstate", "4000"), "xstate takes no arguments"),
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
+        (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
+        (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:
     assert said in refusal(fairplay("course", *words))
+
+
+@pytest.mark.parametrize("words", [("q", "xserver", "0"), ("tsuro", "xclients", "localhost", "1"), ("fish", "xstate")])
+def test_a_closed_standard_input_is_an_empty_one(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "fairplay", "course", *words]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: os.close(0), check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.endswith(" not 0\n") and done.stderr.count("\n") == 1
+
+
+def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 0.2)
+    port = free_port()
+
+    assert refusal(fairplay("course", "fish", "xclients", "3", str(port))) == (
+        f"there is no server at {LOOPBACK}:{port}: Connection refused"
+    )
+
+
+TILE = {"color": "red", "shape": "star"}
+STATE = state_to(Q().deal(2, bytes(32)), ("ann", "bob"))
+SPOILT = {
+    "no configuration": ([], {}, "Expected `object`, got `array`"),
+    "no time": ({"per-turn": 0}, {}, "Expected `float` > 0.0"),
+    "a bonus that is none": ({"config-s": {"qbo": -5}}, {}, "q cannot be played with q_bonus=-5"),
+    "a coordinate far away": ({"state0": {**STATE, "map": [[10**30, [0, TILE]]]}}, {}, "a coordinate is too far away"),
+    "no players": ({}, {"players": 7}, "Expected `array`, got `int`"),
+}
+
+
+@pytest.mark.parametrize(("referee", "others", "why"), SPOILT.values(), ids=SPOILT)
+def test_a_case_that_is_none_is_refused(referee: Any, others: dict[str, Any], why: str) -> None:
+    server = config("ann", "bob", **referee) if isinstance(referee, dict) else referee
+
+    with pytest.raises(BadRequest, match=re.escape(why)):
+        xserver_xclients(server, {**clients(["ann", "dag"], ["bob", "dag"]), **others})
+
+
+def test_clients_for_whom_there_is_no_seat_hold_up_nobody() -> None:
+    many = [[f"player{number}", "dag"] for number in range(8)]
+
+    winners, misbehaved = xserver_xclients(config("player0", "player1", "player2", "player3"), clients(*many))
+
+    assert (bool(winners), misbehaved) == (True, [])
+
+
+def test_a_server_that_waits_for_nobody_plays_with_nobody() -> None:
+    assert xserver_xclients({**config("ann", "bob"), "server-wait": 0}, clients(["ann", "dag"])) == [[], []]
+
+
+def test_a_state_without_names_is_played_by_whoever_comes() -> None:
+    server = config("ann", "bob")
+    for player in server["ref-spec"]["state0"]["players"]:
+        del player["name"]
+
+    assert xserver_xclients(server, clients(["cyd", "dag"], ["dan", "dag"]))[1] == []
+
+
+LARGE = state_to(position({(0, at): NAMES[0] for at in range(300)}, [[NAMES[1]] * 6] * 2), ("ann", "bob"))
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b'["setup",[%b,[]]]' % json.dumps({**LARGE, "players": [LARGE["players"][0], 0], "tile*": 0}).encode(), ""),
+        (b"hello\n", "ann left: what came is no call: not JSON of a kind"),
+        (b'["dance",[]]', "ann left: what came is no call of the course: not a call of Q at this time: dance"),
+        (b'["setup",[7,[]]]', "ann left: what came is no call of the course: not a public state of Q"),
+        (b'["win",[tr', "ann left: the server hung up in the middle of a call"),
+        (b'["' + b"x" * 2_000_000, "ann left: a call of more than 1048576 bytes came"),
+        (b"", ""),
+    ],
+    ids=["a large map", "no JSON", "no call", "no state", "half a call", "too much", "nothing"],
+)
+def test_clients_say_what_a_server_did_that_they_left(
+    says: bytes, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Script(says) as host:
+        q_clients(told_port(host.address), clients(["ann", "dag"]))
+
+    said = capsys.readouterr().err
+    assert said.startswith(f"fairplay: {why}" if why else "")
+    assert said.count("\n") == bool(why)
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")
+def test_clients_come_over_ipv6_too() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        clients = threading.Thread(target=fish_clients, args=(1, server.getsockname()[1], "::1"))
+        clients.start()
+        connection, _ = server.accept()
+        assert connection.recv(100) == b'"playerA"\n'
+        connection.close()
+        clients.join()
 
 
 @pytest.mark.parametrize("actor", [["ann", "dig"], ["ann", "dag", "dance"], ["ann", "dag", "win", 0]])

@@ -36,6 +36,8 @@ def course(
     xserver and xclients take a port: each is one end of a line, and what a server says in the end is printed.
     """
     if harness in PROGRAMS.get(game, {}):
+        if file is not None or directory is not None:
+            raise BadRequest(f"{harness} is one end of a line, so --cases and --show make no sense")
         be_an_end(game, harness, arguments)
         return
     answer = find(game, harness)
@@ -44,8 +46,7 @@ def course(
     if file is not None and directory is not None:
         raise BadRequest("--show goes with one game from standard input, not with --cases")
     if file is None:
-        with click.open_file("-", "rb") as stdin:
-            got = ask(answer, read_values(stdin.read()), {} if directory is None else {"show": into(directory)})
+        got = ask(answer, read_values(standard_input()), {} if directory is None else {"show": into(directory)})
         for one in got if isinstance(got, Each) else [got]:
             click.echo(plain(one))
         return
@@ -60,10 +61,7 @@ def course(
 def be_an_end(game: str, harness: str, words: tuple[str, ...]) -> None:
     """Be the course's server, or its clients."""
     program, arguments = program_of(game, harness, words)
-    values = []
-    if program.reads and not sys.stdin.isatty():
-        with click.open_file("-", "rb") as stdin:
-            values = read_values(stdin.read())
+    values = read_values(standard_input()) if program.reads and not (sys.stdin and sys.stdin.isatty()) else []
     try:
         inspect.signature(program.run).bind(*arguments, *values)
     except TypeError:
@@ -71,6 +69,15 @@ def be_an_end(game: str, harness: str, words: tuple[str, ...]) -> None:
     told = program.run(*arguments, *values)
     if told is not None:
         click.echo(plain(told))
+
+
+def standard_input() -> bytes:
+    """All that is in it; nothing if it is closed."""
+    if sys.stdin is None:
+        return b""
+    with click.open_file("-", "rb") as stdin:
+        text: bytes = stdin.read()
+        return text
 
 
 def find(game: str, harness: str) -> Harness:

@@ -1,8 +1,8 @@
 """Be the clients of a course: good ones by a strategy, and those that misbehave as an actor of the course does."""
 
 import asyncio
+import os
 import socket
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,8 @@ from fairplay.course.dialect import Dialect
 from fairplay.hosting.table import Here
 from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_call, nothing, send
 from fairplay.players.course_line import CourseLine
-from fairplay.players.dial import Lost
+from fairplay.players.dial import MOST_LINE, Lost
+from fairplay.players.places import reason, written_place
 from fairplay.players.serve import Misunderstood
 from fairplay.referee.local import Local
 
@@ -42,10 +43,16 @@ class Actor(msgspec.Struct, frozen=True):
     deed: Deed | None = None
 
 
-async def act(dialect: Dialect, host: str, port: int, actor: Actor) -> None:
-    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
-    connection = await dialled(host, port)
-    _, line = await asyncio.get_running_loop().create_connection(CourseLine, sock=connection)
+def unheard(text: str) -> None:
+    """Nobody wants to know."""
+
+
+async def act(dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = unheard) -> None:
+    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed.
+
+    If it cannot go on, because of the server or of its own strategy, that is told.
+    """
+    line = await dialled(host, port)
     seat, calls = Seat(dialect.caller(actor.name), sitting_down(actor), nothing), Counter[str]()
     try:
         if dialect.name is not None:
@@ -65,8 +72,10 @@ async def act(dialect: Dialect, host: str, port: int, actor: Actor) -> None:
                 return
             else:
                 await line.send(deed.said)
-    except (Lost, Misunderstood, PlayerFailed):
-        return
+    except (Lost, Misunderstood) as error:
+        tell(f"{actor.name} left: {error}")
+    except PlayerFailed as error:
+        tell(f"{actor.name} left: its strategy failed, {error.failed.why}")
     finally:
         try:
             await seat.leave()
@@ -83,28 +92,45 @@ def sitting_down(actor: Actor) -> Callable[[Game[Any, Any, Any]], Any]:
     return sit_down
 
 
-async def dialled(host: str, port: int) -> socket.socket:
-    """A connection to a server, which may not be there yet."""
-    deadline = time.monotonic() + DIALLING
-    while True:
-        connection = socket.socket()
-        connection.setblocking(False)
-        try:
-            await asyncio.get_running_loop().sock_connect(connection, (host, port))
-            return connection
-        except OSError as error:
-            connection.close()
-            if time.monotonic() > deadline:
-                raise BadRequest(f"there is no server at {host}:{port}: {error.strerror}") from None
-            await asyncio.sleep(PAUSE)
-        except BaseException:
-            connection.close()
-            raise
+async def dialled(host: str, port: int) -> CourseLine:
+    """A line to a server, which may not be there yet."""
+    why = "nobody answers"
+    try:
+        async with asyncio.timeout(DIALLING):
+            while True:
+                try:
+                    transport, line = await asyncio.get_running_loop().create_connection(
+                        lambda: CourseLine(MOST_LINE), host, port
+                    )
+                    if transport.get_extra_info("sockname") != transport.get_extra_info("peername"):
+                        return line
+                    transport.abort()  # where nobody listens, TCP may connect us with ourselves
+                except (socket.gaierror, UnicodeError) as error:
+                    raise BadRequest(f"cannot find {host}: {reason(error)}") from None
+                except OSError as error:
+                    why = os.strerror(error.errno) if error.errno else str(error)
+                await asyncio.sleep(PAUSE)
+    except TimeoutError:
+        raise BadRequest(f"there is no server at {written_place(host, port)}: {why}") from None
 
 
-async def act_all(dialect: Dialect, host: str, port: int, actors: Sequence[Actor], apart: float = APART) -> None:
+async def act_all(
+    dialect: Dialect,
+    host: str,
+    port: int,
+    actors: Sequence[Actor],
+    *,
+    apart: float = APART,
+    tell: Callable[[str], None] = unheard,
+) -> None:
     """All of them at once; they connect in their order."""
-    async with asyncio.TaskGroup() as together:
+    acting: list[asyncio.Task[None]] = []
+    try:
         for actor in actors:
-            together.create_task(act(dialect, host, port, actor))
+            acting.append(asyncio.create_task(act(dialect, host, port, actor, tell)))
             await asyncio.sleep(apart)
+        await asyncio.gather(*acting)
+    finally:
+        for one in acting:
+            one.cancel()
+        await asyncio.gather(*acting, return_exceptions=True)

@@ -17,11 +17,13 @@ from fairplay.course.q import CourseState
 from fairplay.course.servers import SERVERS, ServerRules
 from fairplay.games.q.cheats import OF_THE_COURSE
 from fairplay.games.q.strategies import RECIPES
-from fairplay.harness.clients import Actor, Deed, act_all
+from fairplay.harness.clients import Actor, Deed, act_all, unheard
 from fairplay.harness.q import Actors
 from fairplay.harness.tsuro import PlayerSpec, strategy
 from fairplay.players.address import house_strategy
 from fairplay.referee.host import complain
+from fairplay.render.text import printable
+from fairplay.render.words import LONGEST
 from fairplay.server.course import serve
 from fairplay.testing.cheats import cheater
 
@@ -43,7 +45,7 @@ class RefereeConfig(
     """How a game of Q is to be refereed."""
 
     state: Any = None
-    per_turn: Seconds = 6.0
+    per_turn: Annotated[float, Meta(gt=0)] = 6.0
     bonus: dict[str, int] = {}
     quiet: bool = True
     observe: bool = False
@@ -82,7 +84,7 @@ def fish_server(port: int) -> Any:
 def fish_clients(count: int, port: int, host: str = LOOPBACK) -> None:
     """So many good players."""
     actors = [Actor(letters(number), house_strategy("fish", "lookahead:2")) for number in range(count)]
-    asyncio.run(act_all(DIALECTS["fish"], host, port, actors))
+    asyncio.run(act_all(DIALECTS["fish"], host, port, actors, tell=say))
 
 
 def letters(number: int) -> str:
@@ -105,15 +107,15 @@ def tsuro_clients(host: str, port: int, plain: Any) -> None:
     """The players that are read, in their order."""
     players: tuple[PlayerSpec, ...] = read(plain, tuple[PlayerSpec, ...], "a list of players")
     actors = [Actor(one.name, house_strategy("tsuro", strategy(one.strategy))) for one in players]
-    asyncio.run(act_all(DIALECTS["tsuro"], host, port, actors))
+    asyncio.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say))
 
 
 def q_server(port: int, plain: Any) -> Any:
     """A game of Q as a configuration has it."""
-    return asyncio.run(q_served(read(plain, ServerConfig, "a configuration of a server of Q"), port))
+    return asyncio.run(q_served(read(plain, ServerConfig, "a configuration of a server of Q"), port, say))
 
 
-async def q_served(config: ServerConfig, port: int) -> Any:
+async def q_served(config: ServerConfig, port: int, tell: Callable[[str], None]) -> Any:
     """The same, awaited."""
     bonus = {"q_bonus": config.referee.bonus.get("qbo", 8), "finish_bonus": config.referee.bonus.get("fbo", 4)}
     rules = replace(
@@ -127,7 +129,7 @@ async def q_served(config: ServerConfig, port: int) -> Any:
     state = None
     if config.referee.state is not None:
         state = course.state_from(read(config.referee.state, CourseState, "a state of Q"))
-    result = await serve(DIALECTS["q"], rules, LOOPBACK, port, tell=complain, state=state)
+    result = await serve(DIALECTS["q"], rules, LOOPBACK, port, tell=tell, state=state)
     return SERVERS["q"].result(result.ranks, result.out)
 
 
@@ -135,7 +137,7 @@ def q_clients(port: int, plain: Any) -> None:
     """The actors of a configuration."""
     config = read(plain, ClientConfig, "a configuration of clients of Q")
     actors = [q_actor(actor) for actor in config.players]
-    asyncio.run(act_all(DIALECTS["q"], config.host, port, actors, config.wait))
+    asyncio.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say))
 
 
 def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.05) -> Any:
@@ -143,7 +145,7 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
     server = read(plain_server, ServerConfig, "a configuration of a server of Q")
     clients = read(plain_clients, ClientConfig, "a configuration of clients of Q")
     named = read(server.referee.state, CourseState, "a state of Q").players
-    silent = {str(one.name) for one in named} - {str(actor[0]) for actor in clients.players}
+    silent = {one.name for one in named if isinstance(one.name, str)} - {str(actor[0]) for actor in clients.players}
     actors = [q_actor(actor) for actor in clients.players]
     actors += [Actor(name, RECIPES["dag"], Deed("setup", said=None)) for name in sorted(silent)]
     referee = replace(server.referee, per_turn=server.referee.per_turn * scale)
@@ -151,10 +153,14 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
 
     async def both() -> Any:
         port = free_port()
-        async with asyncio.TaskGroup() as together:
-            serving = together.create_task(q_served(scaled, port))
-            together.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors))
-        return serving.result()
+        serving = asyncio.create_task(q_served(scaled, port, unheard))
+        await asyncio.sleep(0)  # in which it opens its door
+        acting = asyncio.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors))
+        try:
+            return await serving
+        finally:
+            acting.cancel()
+            await asyncio.gather(acting, return_exceptions=True)
 
     return asyncio.run(both())
 
@@ -175,8 +181,13 @@ def q_actor(plain: list[str | int]) -> Actor:
 
 def served(game: str, rules: ServerRules, port: int, labels: Sequence[str] = ()) -> Any:
     """What the server of a course tells in the end."""
-    result = asyncio.run(serve(DIALECTS[game], rules, LOOPBACK, port, tell=complain, labels=labels))
+    result = asyncio.run(serve(DIALECTS[game], rules, LOOPBACK, port, tell=say, labels=labels))
     return SERVERS[game].result(result.ranks, result.out)
+
+
+def say(text: str) -> None:
+    """Say something to whoever runs one end; others may have chosen the words."""
+    complain(printable(text, LONGEST))
 
 
 def free_port() -> int:
