@@ -1,5 +1,7 @@
 """Tell how well colours can be told apart, as WCAG 2 measures it."""
 
+from functools import cache
+
 INK, CHALK = "#14181d", "#ffffff"  # to write with on any paint
 
 
@@ -29,6 +31,7 @@ def contrast(one: str, other: str) -> float:
     return (brighter + 0.05) / (darker + 0.05)
 
 
+@cache
 def letters_on(paint: str) -> str:
     """The paint for letters on this one."""
     return max(INK, CHALK, key=lambda letters: contrast(letters, paint))

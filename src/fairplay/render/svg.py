@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 Value = str | float  # of an attribute
 
+remembered = lru_cache(4096)  # the pictures of a match have most of their parts in common
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ID = re.compile(r'( id="| href="#|="url\(#)')  # before one; escaped texts have no quotes, and so nothing like this
 
 
+@remembered
 def escape(words: str) -> str:
     """Any words as a part of an SVG; what XML does not allow at all is replaced.
 
@@ -20,6 +23,7 @@ def escape(words: str) -> str:
     return SPECIAL.sub(lambda found: ESCAPES[found.group()], NOT_XML.sub("\ufffd", words))
 
 
+@remembered
 def number(value: float) -> str:
     """A number in as few digits as a picture needs.
 
@@ -47,6 +51,7 @@ def group(content: Iterable[str], **attributes: Value) -> str:
     return element("g", "\n", *(f"{part}\n" for part in content), **attributes)
 
 
+@remembered
 def use(shape: str, x: float, y: float, **attributes: Value) -> str:
     """A shape of the document's definitions, put somewhere."""
     return element("use", href=f"#{shape}", x=x, y=y, **attributes)

@@ -1,6 +1,7 @@
 """Define what pictures of Tsuro are made of: skins, tiles, paths, avatars and marks."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.render.colours import letters_on
@@ -82,6 +83,7 @@ def along(one: int, other: int, part: float) -> tuple[float, float]:
     return x, y
 
 
+@cache
 def _curve(one: int, other: int) -> str:
     """A path across a tile that leaves both sides at right angles."""
     return f"M{_end(one)}C{at(*_control(one, other))} {at(*_control(other, one))} {_end(other)}"
