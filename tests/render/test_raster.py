@@ -1,0 +1,160 @@
+"""Turn pictures into pixels, and look at them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageChops, ImageSequence
+
+from fairplay.core.errors import BadRequest
+from fairplay.games import GAMES, title
+from fairplay.render import raster
+from fairplay.render.raster import HELD, gif, letters_are_drawn, png
+from fairplay.render.svg import box, document, words
+
+RED, BLUE = (255, 0, 0), (0, 0, 255)
+NO_FONTS = "<?xml version='1.0'?><!DOCTYPE fontconfig SYSTEM 'fonts.dtd'><fontconfig><dir>{}</dir></fontconfig>"
+
+
+def split(left: str, right: str, high: float = 40) -> str:
+    """A picture of two colours beside each other."""
+    halves = [box(0, 0, 40, high, fill=left), box(40, 0, 40, high, fill=right)]
+    return document(80, high, [], halves, label="two colours", ids="x")
+
+
+def opened(made: bytes) -> Image.Image:
+    return Image.open(BytesIO(made))
+
+
+def frames(made: bytes) -> list[Image.Image]:
+    return [frame.convert("RGB") for frame in ImageSequence.Iterator(opened(made))]
+
+
+def drawn(game: str, names: Sequence[str]) -> str:
+    shelf = title(game)
+    rules = shelf.rules.with_parameters(shelf.quick)
+    return shelf.svg(rules.view(rules.deal(2, bytes(32)), None), names)
+
+
+def test_a_png_has_the_width_that_was_asked_for_and_the_pixels_of_the_picture() -> None:
+    image = opened(png(split("#f00", "#00f"), 200))
+
+    assert (image.format, image.size, image.mode) == ("PNG", (200, 100), "RGBA")
+    assert [image.getpixel((x, 50)) for x in (20, 180)] == [(*RED, 255), (*BLUE, 255)]
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("width", [300, 801, 1200])
+def test_every_game_is_drawn_at_any_width(game: str, width: int) -> None:
+    image = opened(png(drawn(game, ("ann", "bob")), width))
+
+    assert image.width == width
+    assert image.getpixel((0, 0)) == (0, 0, 0, 0), "around the corners there is nothing"
+    assert len(image.getcolors(2**24) or ()) > 100
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_names_are_really_there(game: str) -> None:
+    one, other, again = (opened(png(drawn(game, names), 800)) for names in (("ann", "b"), ("WWW", "b"), ("ann", "b")))
+
+    changed = ImageChops.difference(one.convert("RGB"), other.convert("RGB")).getbbox()
+    assert one == again
+    assert changed is not None
+    assert changed[3] - changed[1] < one.height / 4, "of all the picture, only a name was changed"
+
+
+def test_a_letter_is_no_box() -> None:
+    def ink(said: str) -> int:
+        image = opened(
+            png(document(80, 40, [], [words(5, 30, said, font_family="sans-serif")], label="", ids="x"), 160)
+        )
+        return image.getchannel("A").histogram()[255]
+
+    assert ink("WWW") > 1.5 * ink("III") > 0
+    assert letters_are_drawn()
+
+
+def test_a_machine_without_fonts_is_known(tmp_path: Path) -> None:
+    config = tmp_path / "fonts.conf"
+    config.write_text(NO_FONTS.format(tmp_path))
+
+    code = "from fairplay.render.raster import letters_are_drawn; print(letters_are_drawn())"
+    env = {**os.environ, "FONTCONFIG_FILE": str(config)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
+def test_a_gif_shows_every_picture_for_so_long_and_the_last_one_longer() -> None:
+    made = gif([split("#f00", "#00f"), split("#00f", "#00f"), split("#00f", "#f00")], 100, 0.5)
+
+    image = opened(made)
+    shown = [(frame.info["duration"], frame.size) for frame in ImageSequence.Iterator(image)]
+    assert image.format == "GIF"
+    assert image.info["loop"] == 0, "it begins again"
+    assert shown == [(500, (100, 50)), (500, (100, 50)), (500 * HELD, (100, 50))]
+    seen = [[frame.getpixel((x, 25)) for x in (10, 90)] for frame in frames(made)]
+    assert seen == [[RED, BLUE], [BLUE, BLUE], [BLUE, RED]]
+
+
+def test_lower_pictures_stand_in_the_middle_of_the_highest() -> None:
+    low, high = frames(gif([split("#f00", "#f00", 20), split("#f00", "#f00", 60)], 80, 0.1))
+
+    assert low.size == high.size == (80, 60)
+    assert [low.getpixel((40, y)) for y in (5, 30, 55)] == [(255, 255, 255), RED, (255, 255, 255)]
+
+
+def test_one_picture_is_a_gif_too() -> None:
+    (only,) = frames(gif([split("#f00", "#00f")], 80, 0.1))
+
+    assert only.getpixel((10, 10)) == RED
+
+
+def test_a_gif_has_the_colours_of_the_pictures_and_keeps_only_what_is_new() -> None:
+    pictures = [drawn("fish", (f"{'a' * number}nn", "bob")) for number in range(10)]
+
+    made = gif(pictures, 600, 0.1)
+
+    for frame, svg in zip(frames(made), pictures, strict=True):
+        real = Image.alpha_composite(Image.new("RGBA", frame.size, "white"), opened(png(svg, 600))).convert("RGB")
+        shades = ImageChops.difference(frame, real).convert("L").histogram()
+        assert sum(shades[32:]) == 0, "no colour is lost"
+    assert (len(made) - len(gif(pictures[:1], 600, 0.1))) / 9 < 4000
+
+
+def test_who_waits_can_be_shown_how_far_it_is() -> None:
+    seen = []
+
+    def watch(some: Sequence[object]) -> Iterator[object]:
+        for number, one in enumerate(some):
+            seen.append((number, len(some)))
+            yield one
+
+    gif([split("#f00", "#00f"), split("#00f", "#f00")], 80, 0.1, watch)
+
+    assert seen == [(0, 2), (1, 2)]
+
+
+def test_what_would_be_too_large_is_refused_before_it_is_drawn() -> None:
+    tall = document(10, 1000, [], [box(0, 0, 10, 1000)], label="", ids="x")
+
+    with pytest.raises(BadRequest, match=r"^20000 x 10000 pixels are too many; choose a smaller width$"):
+        png(split("#f00", "#00f"), 20_000)
+    with pytest.raises(BadRequest, match=r"^500 x 50000 pixels are too many"):
+        png(tall, 500)
+    with pytest.raises(BadRequest, match=r"^300 pictures of 2000 x 1000 pixels are too many"):
+        gif([split("#f00", "#00f")] * 300, 2000, 0.1)
+
+
+@pytest.mark.parametrize("missing", ["pyvips", "PIL.Image"])
+def test_without_the_extra_there_is_one_clear_line(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+
+    with pytest.raises(BadRequest) as refused:
+        raster.gif([split("#f00", "#00f")], 80, 0.1)
+
+    assert str(refused.value) == f"{missing} is missing, which PNG and GIF need: pip install 'fairplay[images]'"
