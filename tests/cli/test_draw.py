@@ -1,9 +1,11 @@
 """Try out fairplay draw."""
 
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from fairplay.games.fish.draw import svg
 from fairplay.journal.replay import read
@@ -69,9 +71,15 @@ def test_no_forged_match_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("-o", "board.png"), "board.png: pictures are written as .svg"),
-        (("-o", "board"), "board: pictures are written as .svg"),
-        (("-o", ""), ": pictures are written as .svg"),
+        (("-o", "board.gif"), "board.gif: pictures are written as .svg or .png"),
+        (("-o", "board"), "board: pictures are written as .svg or .png"),
+        (("-o", ".png"), ".png: pictures are written as .svg or .png"),
+        (("-o", ""), ": pictures are written as .svg or .png"),
+        (("-o", "nowhere/board.png"), "nowhere/board.png cannot be written: No such file or directory"),
+        (("-o", "board.svg", "--seat", "2"), "there is no seat '2'; there are 0 (ann), 1 (bob)"),
+        (("-o", "board.svg", "--width", "19"), "Invalid value for '--width': 19 is not in the range 20<=x<=30000."),
+        (("-o", "board.svg", "--width", "wide"), "Invalid value for '--width': 'wide' is not a valid integer range."),
+        (("-o", "board.png", "--width", "30000"), " pixels are too many; choose a smaller width"),
         (("-o", "nowhere/board.svg"), "nowhere/board.svg cannot be written: No such file or directory"),
         (("-o", "folder.svg"), "Invalid value for '-o' / '--output': File 'folder.svg' is a directory."),
         ((), "Missing option '-o' / '--output'."),
@@ -91,7 +99,7 @@ def test_a_picture_that_cannot_be_is_refused_in_one_line(
     (tmp_path / "folder.svg").mkdir()
 
     assert why in refusal(fairplay("draw", str(path), *arguments))
-    assert not (tmp_path / "board.svg").exists()
+    assert not list(tmp_path.glob("board*"))
 
 
 def test_the_last_placement_of_q_is_marked(tmp_path: Path) -> None:
@@ -104,3 +112,131 @@ def test_the_last_placement_of_q_is_marked(tmp_path: Path) -> None:
 
     assert 'href="#q-last"' not in (tmp_path / "before.svg").read_text()
     assert 'href="#q-last"' in (tmp_path / "after.svg").read_text()
+
+
+def q_match(directory: Path, *names: str) -> Path:
+    one, other = names or ("ann", "bob")
+    done = fairplay("play", "q", f"{one}=dag", f"{other}=dag", "--seed", "1", "--journal", str(directory), "--quiet")
+    assert done.code == 0
+    (path,) = directory.glob("*.jsonl")
+    return path
+
+
+@pytest.mark.parametrize(("option", "width"), [((), 1200), (("--width", "300"), 300), (("--width", "801"), 801)])
+def test_a_png_is_as_wide_as_it_was_asked_for(option: tuple[str, ...], width: int, tmp_path: Path) -> None:
+    path, picture = journal(tmp_path), tmp_path / "board.png"
+
+    done = fairplay("draw", str(path), *option, "-o", str(picture))
+
+    assert done == Done(0, f"picture: {picture}\n", "")
+    with Image.open(picture) as image:
+        assert (image.format, image.width) == ("PNG", width)
+        ratio = image.height / image.width
+    end = read(path).at(None)
+    root = ElementTree.fromstring(svg(end.view(None), end.names))
+    assert ratio == pytest.approx(float(root.get("height", "")) / float(root.get("width", "")), abs=0.01)
+
+
+def test_an_svg_is_as_wide_as_it_was_asked_for(tmp_path: Path) -> None:
+    path, picture = journal(tmp_path), tmp_path / "board.svg"
+    fairplay("draw", str(path), "-o", str(picture))
+    natural = ElementTree.parse(picture).getroot()
+
+    fairplay("draw", str(path), "--width", "500", "-o", str(picture))
+
+    root = ElementTree.parse(picture).getroot()
+    assert root.get("width") == "500"
+    assert root.get("viewBox") == natural.get("viewBox")
+    wide, high = (float(natural.get(side, "")) for side in ("width", "height"))
+    assert float(root.get("height", "")) == pytest.approx(500 * high / wide, abs=0.01)
+
+
+def test_a_dash_prints_the_picture_and_nothing_else(tmp_path: Path) -> None:
+    path, picture = q_match(tmp_path, "Zoë", "王"), tmp_path / "board.svg"
+    fairplay("draw", str(path), "-o", str(picture))
+    written = ElementTree.canonicalize(picture.read_text(encoding="utf-8"))
+
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        done = script("draw", str(path), "-o", "-", environment={"PYTHONIOENCODING": encoding})
+        assert (done.code, done.err) == (0, "")
+        assert ElementTree.canonicalize(done.out) == written
+
+
+def test_a_seat_sees_its_own_hand_once_the_match_is_over(tmp_path: Path) -> None:
+    path = q_match(tmp_path)
+
+    public, ann, zero, bob = (
+        fairplay("draw", str(path), "--at", "3", *seat, "-o", "-").out
+        for seat in ((), ("--seat", "ann"), ("--seat", "0"), ("--seat", "1"))
+    )
+
+    assert 'id="q-hands"' not in public
+    assert 'id="q-hands"' in ann
+    assert ann == zero != bob
+
+
+def test_no_hand_is_drawn_while_the_match_is_unfinished(tmp_path: Path) -> None:
+    path = spoil(q_match(tmp_path), "unfinished")
+
+    refused = fairplay("draw", str(path), "--at", "3", "--seat", "ann", "-o", "-")
+    public = fairplay("draw", str(path), "--at", "3", "-o", "-")
+
+    assert refusal(refused) == (
+        f"{path}: this match is unfinished, and what is hidden in it stays so until it ends; draw it without --seat"
+    )
+    assert public.code == 0
+    assert 'id="q-hands"' not in public.out
+
+
+def test_where_nothing_is_hidden_a_seat_sees_an_unfinished_match_too(tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), "unfinished")
+
+    assert fairplay("draw", str(path), "--seat", "ann", "-o", "-").code == 0
+
+
+def test_how_it_looks_is_left_to_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, asked = journal(tmp_path), []
+
+    def spy(*_: object, **look: object) -> str:
+        asked.append({name: look[name] for name in ("dark", "small")})
+        return "<svg/>"
+
+    monkeypatch.setattr("fairplay.cli.draw.picture_at", spy)
+    for options in ((), ("--dark",), ("--width", "449"), ("--width", "450")):
+        fairplay("draw", str(path), *options, "-o", "-")
+
+    light, large = {"dark": False}, {"small": False}
+    assert asked == [{**light, **large}, {"dark": True, **large}, {**light, "small": True}, {**light, **large}]
+
+
+def test_where_there_are_no_fonts_that_is_said(tmp_path: Path) -> None:
+    path, picture, config = journal(tmp_path), tmp_path / "board.png", tmp_path / "fonts.conf"
+    config.write_text(f"<?xml version='1.0'?><fontconfig><dir>{tmp_path}</dir></fontconfig>")
+
+    done = script("draw", str(path), "-o", str(picture), environment={"FONTCONFIG_FILE": str(config)})
+
+    assert (done.code, done.out) == (0, f"picture: {picture}\n")
+    assert done.err == (
+        "fairplay: this machine has no fonts, so there are boxes instead of letters; "
+        "install some, as by: apt-get install fontconfig fonts-dejavu-core\n"
+    )
+
+
+def test_without_the_extra_a_png_is_refused_and_an_svg_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, picture = journal(tmp_path), tmp_path / "board.png"
+    monkeypatch.setitem(sys.modules, "pyvips", None)
+
+    done = fairplay("draw", str(path), "-o", str(picture))
+
+    assert refusal(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert not picture.exists()
+    assert fairplay("draw", str(path), "-o", str(tmp_path / "board.svg")).code == 0
+
+
+def test_a_disk_that_is_full_is_said(tmp_path: Path) -> None:
+    path, picture = journal(tmp_path), tmp_path / "board.png"
+    picture.symlink_to("/dev/full")
+
+    assert refusal(fairplay("draw", str(path), "-o", str(picture))) == (
+        f"{picture} cannot be written: No space left on device"
+    )

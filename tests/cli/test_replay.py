@@ -164,10 +164,10 @@ def test_no_forged_match_becomes_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("-o", "game.txt"), "game.txt: a replay is written as .html"),
-        (("-o", ""), ": a replay is written as .html"),
+        (("-o", "game.txt"), "game.txt: replays are written as .html or .gif"),
+        (("-o", ""), ": replays are written as .html or .gif"),
         (("-o", "nowhere/game.html"), "nowhere/game.html cannot be written: No such file or directory"),
-        (("-o", "game.html", "--at", "3"), "--at is for a board on the terminal; a page has all of them"),
+        (("-o", "game.html", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
     ],
 )
 def test_a_page_that_cannot_be_is_refused_in_one_line(

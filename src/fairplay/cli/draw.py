@@ -4,25 +4,65 @@ from pathlib import Path
 
 import click
 
+from fairplay.cli.files import ending_of, is_small, put, warn_without_fonts, width_option
 from fairplay.core.errors import BadRequest
+from fairplay.core.game import Seat
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import about
+from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.verify import read_lawful
+from fairplay.render.raster import png
+from fairplay.render.svg import resized
+
+STDOUT = "-"
+WIDTH = 1200  # of a PNG
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--at", type=int, metavar="N", help="After so many facts; the end if not given.")
-@click.option("-o", "--output", required=True, metavar="FILE.svg", type=click.Path(dir_okay=False))
-def draw(file: str, at: int | None, output: str) -> None:
-    """Draw the board of the match in FILE."""
-    if not output.endswith(".svg"):
-        raise BadRequest(f"{output}: pictures are written as .svg")
+@click.option("--seat", metavar="SEAT|NAME", help="As this seat sees it; as spectators do if not given.")
+@width_option
+@click.option("--dark", is_flag=True, help="For a dark page.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE.svg|FILE.png|-",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Where to; - prints SVG.",
+)
+def draw(file: str, at: int | None, seat: str | None, width: int | None, dark: bool, output: str) -> None:
+    """Draw the board of the match in FILE.
+
+    Where hands are hidden, they are drawn once the match has ended and its deal is no secret any more.
+    """
+    ending = STDOUT if output == STDOUT else ending_of(output, (".svg", ".png"), "pictures")
     with about(file):
         recorded = read_lawful(file)
-    picture = picture_at(recorded, at)
-    try:
-        Path(output).write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise BadRequest(f"{output} cannot be written: {error.strerror}") from None
+    picture = picture_at(recorded, at, eyes_of(recorded, file, seat), dark=dark, small=is_small(width))
+    if ending == ".png":
+        warn_without_fonts()
+        put(output, png(picture, width or WIDTH))
+    else:
+        picture = picture if width is None else resized(picture, width)
+        if output == STDOUT:  # in ASCII, so that it is the same picture whatever the encoding of the output
+            click.echo(picture.encode("ascii", "xmlcharrefreplace").decode(), nl=False)
+            return
+        put(output, picture.encode())
     click.echo(f"picture: {output}")
+
+
+def eyes_of(recorded: Recorded, file: str, text: str | None) -> Seat | None:
+    """The seat that a person wants to see by; None: as spectators do. Raises BadRequest for what is hidden yet."""
+    seat = None if text is None else seat_of(recorded, text)
+    if seat is None or not recorded.game.hidden:
+        return seat
+    from fairplay.tournament.notebook import is_revealed
+
+    if recorded.closing is None:
+        why = "unfinished, and what is hidden in it stays so until it ends"
+    elif recorded.opening.sealed and not is_revealed(Path(file)):
+        why = "sealed, and stays so until the seed of its deal is revealed"
+    else:
+        return seat
+    raise BadRequest(f"{file}: this match is {why}; draw it without --seat")

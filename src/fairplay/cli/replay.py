@@ -2,10 +2,10 @@
 
 import sys
 from functools import partial
-from pathlib import Path
 
 import click
 
+from fairplay.cli.files import SECONDS, width_option, write_replay
 from fairplay.cli.output import in_colour
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started
@@ -21,16 +21,20 @@ from fairplay.observers.reporter import Reporter, in_words
 @click.option(
     "-o",
     "--output",
-    metavar="FILE.html",
+    metavar="FILE.html|FILE.gif",
     type=click.Path(dir_okay=False),
-    help="Write a page for browsers instead, which needs nothing else.",
+    help="Write it into a file instead: a page for browsers, which needs nothing else, or a GIF that moves.",
 )
-def replay(file: str, at: int | None, output: str | None) -> None:
+@width_option
+@click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {SECONDS}]")
+def replay(file: str, at: int | None, output: str | None, width: int | None, seconds: float | None) -> None:
     """Show the match in FILE again."""
+    if output is None and (width, seconds) != (None, None):
+        raise BadRequest("--width and --seconds are for a GIF, which -o names")
     if output is not None:
         if at is not None:
-            raise BadRequest("--at is for a board on the terminal; a page has all of them")
-        write(file, output)
+            raise BadRequest("--at is for a board on the terminal; a file has all of them")
+        write_replay(file, output, width, seconds)
         return
     with about(file):
         recorded = read_lawful(file)
@@ -51,18 +55,3 @@ def replay(file: str, at: int | None, output: str | None) -> None:
         click.echo(f"unfinished after fact {len(recorded.entries)}")
     else:
         reporter.observe(Ended(recorded.closing.result), match)
-
-
-def write(file: str, output: str) -> None:
-    """Write the match in a file as a page."""
-    if not output.endswith(".html"):
-        raise BadRequest(f"{output}: a replay is written as .html")
-    from fairplay.page.replay import replay_of
-    from fairplay.tournament.notebook import is_revealed
-
-    page = replay_of(file, is_revealed)
-    try:
-        Path(output).write_text(page, encoding="utf-8", newline="")
-    except OSError as error:
-        raise BadRequest(f"{output} cannot be written: {error.strerror}") from None
-    click.echo(f"replay: {output}")

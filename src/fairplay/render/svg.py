@@ -9,6 +9,7 @@ Value = str | float  # of an attribute
 remembered = lru_cache(4096)  # the pictures of a match have most of their parts in common
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
+SIZE = re.compile(r'(?<= )width="([0-9.]+)" height="([0-9.]+)"')  # of a document; it is the first one
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ID = re.compile(r'( id="| href="#|="url\(#)')  # before one; escaped texts have no quotes, and so nothing like this
 
@@ -127,3 +128,16 @@ def document(
         aria_label=label,
     )
     return ID.sub(rf"\g<1>{ids}-", f"{whole}\n")
+
+
+def resized(picture: str, width: float) -> str:
+    """A document of another width, and of the height that goes with it.
+
+    >>> resized('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>', 40)
+    '<svg xmlns="..." width="40" height="20.25" viewBox="0 0 80 40.5"></svg>'
+    """
+
+    def other(found: re.Match[str]) -> str:
+        return f'width="{number(width)}" height="{number(float(found[2]) * width / float(found[1]))}"'
+
+    return SIZE.sub(other, picture, count=1)

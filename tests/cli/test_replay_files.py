@@ -1,0 +1,151 @@
+"""Try out fairplay replay -o: whole matches in files."""
+
+import os
+import pty
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageSequence
+
+from fairplay.cli import files
+from fairplay.journal.replay import read
+from tests.cli.command import BROKEN, SCRIPT, Done, complaint, fairplay, journal, refusal, spoil
+
+
+def shown(path: Path) -> Iterator[int]:
+    """How long each picture of a GIF is shown."""
+    with Image.open(path) as image:
+        for frame in ImageSequence.Iterator(image):
+            yield frame.info["duration"]
+
+
+def test_a_gif_shows_every_position(tmp_path: Path) -> None:
+    path, film = journal(tmp_path), tmp_path / "match.gif"
+
+    done = fairplay("replay", str(path), "-o", str(film))
+
+    assert done == Done(0, f"replay: {film}\n", "")
+    assert list(shown(film)) == [700] * len(read(path).facts) + [3500]
+    with Image.open(film) as image:
+        assert (image.format, image.width) == ("GIF", 600)
+
+
+def test_its_width_and_its_pace_can_be_chosen(tmp_path: Path) -> None:
+    path, film = journal(tmp_path), tmp_path / "match.GIF"
+
+    done = fairplay("replay", str(path), "-o", str(film), "--width", "200", "--seconds", "0.25")
+
+    assert done.code == 0
+    assert list(shown(film)) == [250] * len(read(path).facts) + [1250]
+    with Image.open(film) as image:
+        assert image.width == 200
+
+
+def test_an_unfinished_match_is_written_as_far_as_it_went(tmp_path: Path) -> None:
+    path, film = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif"
+
+    done = fairplay("replay", str(path), "-o", str(film))
+
+    assert done.code == 0
+    assert len(list(shown(film))) == 6
+
+
+def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, film, asked = journal(tmp_path), tmp_path / "match.gif", []
+    monkeypatch.setattr(files, "MOST_POSITIONS", 5)
+    monkeypatch.setattr(files, "pictures", lambda recorded, **_: map(str, range(len(recorded.facts) + 1)))
+
+    def spy(some: list[str], *_: object) -> bytes:
+        asked.append(some)
+        return b""
+
+    monkeypatch.setattr(files, "gif", spy)
+
+    done = fairplay("replay", str(path), "-o", str(film))
+
+    count = len(read(path).facts) + 1
+    step = -(-count // 5)
+    assert done.err == f"fairplay: the match has {count} positions; one of {step} is shown\n"
+    assert asked == [[*(str(number) for number in range(0, count - 1, step)), str(count - 1)]]
+
+
+def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
+    fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    (path,), film = tmp_path.glob("*.jsonl"), tmp_path / "match.gif"
+    assert len(read(path).facts) >= files.MANY
+
+    child, terminal = pty.fork()
+    if not child:
+        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
+        os.execve(SCRIPT, ["fairplay", "replay", str(path), "-o", str(film), "--width", "100"], env)
+    said = b""
+    with suppress(OSError):  # which is how the end is told
+        while more := os.read(terminal, 65536):
+            said += more
+    os.close(terminal)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert b"drawing" in said
+    assert b"100%" in said
+    assert f"replay: {film}".encode() in said.replace(b"\r\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("-o", "match.mp4"), "match.mp4: replays are written as .html or .gif"),
+        (("-o", "match"), "match: replays are written as .html or .gif"),
+        (("-o", ""), ": replays are written as .html or .gif"),
+        (("-o", "-"), "-: replays are written as .html or .gif"),
+        (("-o", "nowhere/match.gif"), "nowhere/match.gif cannot be written: No such file or directory"),
+        (("-o", "folder.gif"), "Invalid value for '-o' / '--output': File 'folder.gif' is a directory."),
+        (("-o", "match.gif", "--seconds", "0"), "a picture is shown for 0.02 to 60 seconds, not for 0.0"),
+        (("-o", "match.gif", "--seconds", "nan"), "a picture is shown for 0.02 to 60 seconds, not for nan"),
+        (("-o", "match.gif", "--seconds", "1e9"), "a picture is shown for 0.02 to 60 seconds, not for 1000000000.0"),
+        (("-o", "match.gif", "--seconds", "soon"), "Invalid value for '--seconds': 'soon' is not a valid float"),
+        (("-o", "match.gif", "--width", "20000"), " pixels are too many; choose a smaller width"),
+        (("-o", "match.gif", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
+        (
+            ("-o", "match.html", "--width", "300"),
+            "--width and --seconds are for a GIF; a page is as wide as its window",
+        ),
+        (
+            ("-o", "match.html", "--seconds", "1"),
+            "--width and --seconds are for a GIF; a page is as wide as its window",
+        ),
+        (("--width", "300"), "--width and --seconds are for a GIF, which -o names"),
+        (("--seconds", "1"), "--width and --seconds are for a GIF, which -o names"),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused_in_one_line(
+    arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = journal(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.gif").mkdir()
+
+    assert why in refusal(fairplay("replay", str(path), *arguments))
+    assert not list(tmp_path.glob("match*"))
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_no_broken_journal_is_written(how: str, tmp_path: Path) -> None:
+    path, film = spoil(journal(tmp_path), how), tmp_path / "match.gif"
+
+    assert refusal(fairplay("replay", str(path), "-o", str(film))) == complaint(path, how)
+    assert not film.exists()
+
+
+def test_without_the_extra_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, film = journal(tmp_path), tmp_path / "match.gif"
+    monkeypatch.setitem(sys.modules, "pyvips", None)
+
+    done = fairplay("replay", str(path), "-o", str(film))
+
+    assert refusal(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert not film.exists()
