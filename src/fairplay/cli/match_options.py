@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from functools import partial
+from pathlib import Path
 
 import click
 
@@ -17,8 +18,9 @@ from fairplay.hosting.sitting import Sitting
 from fairplay.hosting.spec import Entrant
 from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.record import MatchRecord, check_id
 from fairplay.observers.feed import Feed
+from fairplay.observers.painter import Painter, for_spectators, into
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
 from fairplay.players.cell import what_else_can_be_enforced
@@ -67,14 +69,39 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print only the rankin
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 
 
-def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
+def made(_: click.Context, __: click.Parameter, folder: str | None) -> Path | None:
+    """A folder that is there, if one was named."""
+    if folder is None:
+        return None
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{folder} cannot be made: {error.strerror}") from None
+    return Path(folder)
+
+
+pictures_option = click.option(
+    "--pictures",
+    metavar="DIR",
+    type=click.Path(file_okay=False, writable=True),
+    callback=made,
+    help="Draw every change as it happens, for spectators: DIR/MATCH/0.svg, 1.svg, ... "
+    "Each match has a folder of its own there, and one that goes on adds to it.",
+)
+
+
+def show(sitting: Sitting, *, quiet: bool, events: bool, pictures: Path | None) -> None:
     """Let a match run, and show it as it was asked for."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
+    if pictures is not None:
+        check_id(sitting.match.id)  # before it is part of a path: somebody else may have written the record
     referee, shelf, tell = Referee(), title(sitting.match.game.name), Teller(sys.stdout)
     watcher = Feed(tell) if events else Reporter(tell, partial(shelf.text, colour=in_colour(sys.stdout)))
     if not quiet:
         referee.subscribe(watcher)
+    if pictures is not None:
+        referee.subscribe(Painter(into(pictures / sitting.match.id), for_spectators, sitting.facts))
     for missing in missing_here(sitting.terms):
         click.echo(f"fairplay: {missing}", err=True)
     hosted = Hosted(sitting, referee)
@@ -94,6 +121,8 @@ def show(sitting: Sitting, *, quiet: bool, events: bool) -> None:
         click.echo("\n".join(standings(match.result, match.names)))
     if not events:
         tell_evidence(hosted.notes, match.names)
+        if pictures is not None:
+            click.echo(f"pictures: {pictures / match.id}")
         if isinstance(hosted.record, MatchRecord):
             click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()} (covers the result)")
 

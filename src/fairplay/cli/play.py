@@ -1,6 +1,7 @@
 """fairplay play: play a refereed match and show it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from fairplay.cli.match_options import (
     journal_option,
     limit_option,
     limits_named,
+    pictures_option,
     pondering_option,
     quiet_option,
     refuse_unreadable,
@@ -45,6 +47,7 @@ from fairplay.referee.host import seats_by_age
 @sync_option
 @quiet_option
 @events_option
+@pictures_option
 @click.option(
     "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
 )
@@ -63,6 +66,7 @@ def play(
     sync: str,
     quiet: bool,
     events: bool,
+    pictures: Path | None,
     games: int | None,
     jobs: int | None,
     out: str | None,
@@ -79,7 +83,7 @@ def play(
     rules = game_with(game, settings(parameters))
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
-        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
+        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events, "--pictures": pictures})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
@@ -96,7 +100,7 @@ def play(
         sync=Sync(sync),
         **seed_options(seed),
     )
-    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events)
+    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, pictures=pictures)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from fairplay.cli.match_options import (
     journal_option,
     limit_option,
     limits_named,
+    pictures_option,
     quiet_option,
     refuse_unreadable,
     sandbox_option,
@@ -39,6 +40,7 @@ from fairplay.referee.host import complain, distinct
 @sync_option
 @quiet_option
 @events_option
+@pictures_option
 def resume(
     file: str,
     players: tuple[str, ...],
@@ -50,6 +52,7 @@ def resume(
     sync: str,
     quiet: bool,
     events: bool,
+    pictures: Path | None,
 ) -> None:
     """Play the match in FILE on.
 
@@ -68,7 +71,8 @@ def resume(
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:
         journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
-        return show(gone_on_with(file, limits, sandbox, journal, trusted=trust), quiet=quiet, events=events)
+        sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust)
+        return show(sitting, quiet=quiet, events=events, pictures=pictures)
     with about(file):
         vouched_for = trust or bool(players)  # on the command line
         recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
@@ -80,7 +84,8 @@ def resume(
     folders = [*([directory] if directory else []), str(Path(file).parent)]
     terms = terms_on_record(recorded, run, limits, sandbox, folders)
     branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
-    return show(branch_of(recorded, at, names, addresses, terms, branches), quiet=quiet, events=events)
+    sitting = branch_of(recorded, at, names, addresses, terms, branches)
+    return show(sitting, quiet=quiet, events=events, pictures=pictures)
 
 
 def seating(

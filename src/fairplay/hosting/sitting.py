@@ -46,6 +46,7 @@ class Sitting(NamedTuple):
     resumed: bool = False  # was the match begun before? Then everybody is greeted again
     held: Record = UNRECORDED  # is open already, and has to be closed on every path
     guessable: bool = False  # was the seed made from a short text?
+    facts: int = 0  # that are on record already
 
     @property
     def caution(self) -> str:
@@ -211,6 +212,7 @@ def gone_on_with(
         resumed=True,
         held=record,
         guessable=opening.guessable,
+        facts=len(recorded.entries),
     )
 
 
@@ -237,10 +239,20 @@ def branch_of(
     begin: Callable[[], Record] = unrecorded
     if journal is not None:
         begin = partial(journal.branch, match, recorded, facts, players=addresses, **terms.kept)
-    taken = turns_taken(recorded.entries[:facts])
+    entries = recorded.entries[:facts]
+    taken = turns_taken(entries)
     anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
-    guessable = recorded.opening.guessable
-    return Sitting(match, names, addresses, terms, begin, took=anew, resumed=True, guessable=guessable)
+    return Sitting(
+        match,
+        names,
+        addresses,
+        terms,
+        begin,
+        took=anew,
+        resumed=True,
+        guessable=recorded.opening.guessable,
+        facts=len(entries),
+    )
 
 
 def turns_taken(entries: Iterable[Entry]) -> dict[Seat, list[float]]:

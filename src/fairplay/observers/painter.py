@@ -1,10 +1,13 @@
 """Show every state of a match as files: pictures for people, JSON for programs."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Event, Started
 from fairplay.core.match import Match
+from fairplay.games import title
 
 AnyMatch = Match[Any, Any, Any]
 Show = Callable[[str, str], object]  # is given the name of a file and what is to be in it
@@ -14,13 +17,16 @@ class Painter:
     """An observer that has the match as it stands painted after each event: 0.svg, 1.svg, and so on.
 
     What is painted is up to `paint`, which is given the match and what it was before, and gives the text of each file
-    by its ending. The end of a match changes nothing that can be seen, so it is not painted again.
+    by its ending. The end of a match changes nothing that can be seen, so it is not painted again. A match that goes on
+    has had its first pictures before.
     """
 
-    def __init__(self, show: Show, paint: Callable[[AnyMatch, AnyMatch | None], Mapping[str, str]]) -> None:
+    def __init__(
+        self, show: Show, paint: Callable[[AnyMatch, AnyMatch | None], Mapping[str, str]], first: int = 0
+    ) -> None:
         self._show = show
         self._paint = paint
-        self._number = 0
+        self._number = first
         self._last: AnyMatch | None = None
 
     def observe(self, event: Event, match: AnyMatch) -> None:
@@ -31,3 +37,27 @@ class Painter:
             self._show(f"{self._number}.{ending}", text)
         self._number += 1
         self._last = match
+
+
+def for_spectators(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
+    """The picture of a match that everybody may see."""
+    last = None if before is None else before.view(None)
+    return {"svg": title(match.game.name).svg(match.view(None), match.names, before=last)}
+
+
+def into(folder: Path) -> Show:
+    """Writes files into a folder, and makes it; whoever looks at one sees the old one or the new one, each whole."""
+
+    def put(name: str, text: str) -> None:
+        fresh = folder / f".{name}.new"
+        try:
+            folder.mkdir(exist_ok=True)
+            try:
+                fresh.write_text(text, encoding="utf-8")
+                fresh.replace(folder / name)
+            finally:
+                fresh.unlink(missing_ok=True)
+        except OSError as error:
+            raise HostFault(f"{folder / name} cannot be written: {error.strerror}") from None
+
+    return put
