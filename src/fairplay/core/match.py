@@ -53,6 +53,11 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         """What this seat may see; None: what spectators may see."""
         return self.game.view(self.state, seat)
 
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows of it, as spectators see it; None: its game has no pictures."""
+        draw = getattr(self.view(None), "_repr_svg_", None)
+        return None if draw is None else str(draw(self.names))
+
     def after(self, fact: Fact) -> "Match[State, View, Action]":
         """The match once this has happened."""
         if isinstance(fact, Acted):

@@ -108,6 +108,12 @@ class Recorded(msgspec.Struct, frozen=True):
             raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
         return msgspec.structs.replace(replay(self.opening, self.facts[:facts], self.game), names=self.names)
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows of it: its last position, as spectators see it."""
+        from fairplay.journal.pictures import picture_at  # only if somebody wants to see it
+
+        return picture_at(self, None)
+
 
 def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
     """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place.

@@ -68,6 +68,12 @@ class View(msgspec.Struct, frozen=True, gc=False):
     seat: Seat | None
     state: State
 
+    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
+        """What a notebook shows of it."""
+        from fairplay.games.fish.draw import svg  # only if somebody wants to see it
+
+        return svg(self, names)
+
 
 def state_of(
     board: Sequence[Sequence[int]],

@@ -34,6 +34,12 @@ class View(msgspec.Struct, frozen=True, gc=False):
     left: int  # how many tiles are in the pile
     done: bool = False  # is the game over? Then nobody is on turn
 
+    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
+        """What a notebook shows of it."""
+        from fairplay.games.q.draw import svg  # only if somebody wants to see it
+
+        return svg(self, names)
+
 
 def acted(
     state: State,

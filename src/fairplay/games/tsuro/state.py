@@ -86,6 +86,12 @@ class View(msgspec.Struct, frozen=True, gc=False):
     table: Table
     dealt: tuple[int, ...]
 
+    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
+        """What a notebook shows of it."""
+        from fairplay.games.tsuro.draw import svg  # only if somebody wants to see it
+
+        return svg(self, names)
+
 
 def next_turn(table: Table) -> Table:
     """Whoever waits is on turn; else a new round begins, unless at most one is left (Tsuro §5.1)."""

@@ -1,0 +1,57 @@
+"""Look at matches, views and records as a notebook shows them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.match import Match
+from fairplay.games import GAMES, title
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.journal.pictures import picture_at
+from fairplay.journal.replay import Recorded, read
+from tests.toy import State, Toy
+
+NAMES = ("ann", "bob", "cyd")
+
+
+@pytest.fixture(params=sorted(GAMES))
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Recorded:
+    shelf = title(request.param)
+    player = next(name for name in shelf.house if name != "random" and ":" not in name)
+    spec = MatchSpec(
+        game=request.param,
+        entrants=tuple(Entrant(player, name) for name in NAMES),
+        parameters=dict(shelf.quick),
+        journal=str(tmp_path),
+        seed=bytes(32),
+    )
+    assert run(spec).result is not None
+    return read(next(tmp_path.glob("*.jsonl")))
+
+
+def test_a_match_shows_what_spectators_see_with_its_names(recorded: Recorded) -> None:
+    match = recorded.at(3)
+
+    assert match._repr_svg_() == title(match.game.name).svg(match.view(None), NAMES)
+
+
+def test_a_view_shows_what_its_seat_sees(recorded: Recorded) -> None:
+    match, svg = recorded.at(3), title(recorded.opening.game).svg
+    seats = [None, 0, 1]
+
+    assert [match.view(seat)._repr_svg_() for seat in seats] == [svg(match.view(seat)) for seat in seats]
+    different = {"fish": 1, "tsuro": 2, "q": 3}  # who is on turn sees dealt tiles, and everybody has a hand
+    assert len({svg(match.view(seat)) for seat in seats}) == different[match.game.name]
+
+
+def test_a_record_shows_its_last_position_as_spectators_see_it(recorded: Recorded) -> None:
+    assert recorded._repr_svg_() == picture_at(recorded, None)
+
+
+def test_a_game_without_pictures_shows_none() -> None:
+    state = State(((4, 5), (6, 7)), (1, 2), (), (), (0, 0), order=(0, 1), ranked=(0, 1))
+    match: Match[Any, Any, Any] = Match(Toy(), state, NAMES[:2])
+
+    assert match._repr_svg_() is None
