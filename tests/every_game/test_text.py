@@ -49,7 +49,7 @@ def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
 ) -> None:
     text = title(game).text
 
-    for before, view in positions(game, large):
+    for before, view in some(positions(game, large)):
         lines = text(view, NAMES[:4], width=width, height=height, before=before).split("\n")
         assert width is None or max(map(breadth, lines)) <= width
         assert height is None or len(lines) <= height
@@ -62,7 +62,7 @@ def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
 def test_colour_adds_nothing_but_colour(game: str, width: int | None, height: int | None) -> None:
     text = title(game).text
 
-    for before, view in positions(game, large=True):
+    for before, view in some(positions(game, large=True)):
         coloured = text(view, NAMES[:4], width=width, height=height, before=before, colour=True)
         assert bare(coloured) == text(view, NAMES[:4], width=width, height=height, before=before)
         assert coloured != bare(coloured)
@@ -73,7 +73,7 @@ def test_colour_adds_nothing_but_colour(game: str, width: int | None, height: in
 def test_what_is_new_is_marked_and_within_the_room(game: str, width: int | None, height: int | None) -> None:
     text = title(game).text
 
-    for before, view in pairwise(views(game, True)[:12]):
+    for before, view in some(pairwise(views(game, True)[:12])):
         marked = text(view, width=width, height=height, before=before)
         assert marked != text(view, width=width, height=height, before=view)
         assert marked.count("[") > text(view, width=width, height=height, before=view).count("[") or "┌" in marked

@@ -45,7 +45,7 @@ def test_replays_show_names_as_they_are(browser: Browser, journals: list[Path]) 
     strange = "#picture script, #picture [onload], img, iframe, object, base, a:not([href^='#'])"
 
     with opened(browser, first, "", *others) as page:
-        for file, names in zip(some(files), TABLES, strict=True):
+        for file, names in some(zip(files, TABLES, strict=True)):
             if file != first:
                 page.goto(file.as_uri())
             expect(page.locator("body.ready")).to_be_visible()

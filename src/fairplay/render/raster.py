@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from fairplay.core.errors import BadRequest
+from fairplay.render.svg import resized
 
 MOST_PIXELS = 50_000_000  # of a PNG
 MOST_IN_ALL = 200_000_000  # of a GIF, in all its pictures: each takes a byte while it is made
@@ -76,9 +77,7 @@ def sized(pictures: Sequence[str], width: int, most: int) -> list[Any]:
 
 def opened(svg: str, width: int | None = None) -> Any:
     """A picture, of its own width if nothing is said."""
-    image, text = library("pyvips").Image, svg.encode()
-    natural = image.svgload_buffer(text)
-    return natural if width is None else image.svgload_buffer(text, scale=width / natural.width)
+    return library("pyvips").Image.svgload_buffer((svg if width is None else resized(svg, width)).encode())
 
 
 def library(name: str) -> Any:
