@@ -158,7 +158,8 @@ def picture(
 ) -> str:
     """A board with a header above it and a panel below, as a document of its own.
 
-    Each player has a figure, at most 80 wide and high, around the origin; the unit is the shape behind scores.
+    Each player has a figure, at most 80 wide and high, around the origin; the unit is the shape behind scores. Pictures
+    with the same `ids` have the same definitions, so that they can stand on the same page; but not light and dark ones.
     """
     if small:
         scale = grain(max(board.width, board.height * 0.75), small=True)
@@ -187,7 +188,7 @@ def picture(
             group(panel, transform=panel_at, **lettering),
         ],
         label=label,
-        ids=f"{ids}-small" if small else ids,
+        ids=f"{ids}_small" if small else ids,
         shown=SMALL if small else None,
     )
 

@@ -31,7 +31,7 @@ def uses(picture: str, name: str) -> list[ElementTree.Element]:
 
 
 def shape(use: ElementTree.Element) -> str:
-    return use.get("href", "").removeprefix("#q-")
+    return use.get("href", "").partition("-")[2]
 
 
 def point(use: ElementTree.Element) -> tuple[float, float]:
@@ -259,7 +259,7 @@ def test_the_picture_follows_the_map() -> None:
 def test_small_tiles_have_the_letter_upon_their_shape_as_long_as_there_is_room() -> None:
     def letters(shown: Map) -> set[str | None]:
         root = ElementTree.fromstring(svg(seen(shown), small=True))
-        kinds = [shape for shape in root.iter() if shape.get("id", "").removeprefix("q-small-") in called(range(36))]
+        kinds = [shape for shape in root.iter() if shape.get("id", "").partition("-")[2] in called(range(36))]
         return {letter.text for kind in kinds for letter in kind.iter(f"{SVG}text")}
 
     assert letters(map_of([((0, kind), kind) for kind in range(6)])) == {colour[0] for colour in COLOURS}

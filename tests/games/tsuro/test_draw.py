@@ -22,7 +22,7 @@ SIDE = 60
 
 
 def group(picture: str, name: str) -> ElementTree.Element:
-    return next(part for part in ElementTree.fromstring(picture).iter() if part.get("id") == f"tsuro-{name}")
+    return next(part for part in ElementTree.fromstring(picture).iter() if part.get("id", "").partition("-")[2] == name)
 
 
 def uses(picture: str, name: str) -> list[ElementTree.Element]:
@@ -30,7 +30,7 @@ def uses(picture: str, name: str) -> list[ElementTree.Element]:
 
 
 def shape(use: ElementTree.Element) -> str:
-    return use.get("href", "").removeprefix("#tsuro-")
+    return use.get("href", "").partition("-")[2]
 
 
 def square(use: ElementTree.Element) -> tuple[int, int]:
@@ -239,7 +239,7 @@ def test_with_nobody_left_those_who_fell_last_are_lit() -> None:
     fallen = [Standing((0, 0, "C"), None, fell=fell) for fell in (2, 3, ejected_in(3), 3)]
     root = ElementTree.fromstring(svg(table_of(ROW, *fallen, stage=Stage.DONE, round=3)))
 
-    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "url(#tsuro-gold)"]
+    gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == "url(#tsuro4-gold)"]
 
     assert gold == ["out in round 3"] * 2
 
@@ -351,4 +351,4 @@ def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() ->
 
     assert [shape(use) for use in tray.iter(f"{SVG}use")] == ["sheet", *(f"tile{4 * tile}" for tile in state.dealt)]
     assert [words.text for words in tray.iter(f"{SVG}text")][-2:] == [*map(str, state.dealt)]
-    assert "tsuro-tray" not in svg(seen(state))
+    assert "-tray" not in svg(seen(state))

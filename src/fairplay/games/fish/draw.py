@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 
 from fairplay.core.game import Seat
-from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure
+from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State, View
 from fairplay.games.fish.terminal import board_lines
 from fairplay.render.fit import Room
@@ -48,7 +48,7 @@ def svg(
     return picture(
         Board(content, width + 2 * right, height + 2 * down, origin=(SIDE + right, DOWN + down)),
         players,
-        [figure(player.look, seat, units, small=small) for seat, player in enumerate(players)],
+        [figure(player.look, units, small=small) for player in players],
         header=Header(
             use("fish", 0, 0, transform="translate(30 24) scale(1.3)"),
             "Fish",
@@ -56,9 +56,9 @@ def svg(
             list(Stage).index(state.stage),
         ),
         skin=DARK if dark else LIGHT,
-        definitions=definitions([player.look for player in players], units, dark=dark),
+        definitions=definitions({player.look for player in players}, units, dark=dark),
         label=f"Fish, {state.stage.value}: {said}",
-        ids="fish",
+        ids=f"fish{columns}" if rows > 1 else f"fish{columns}row",
         unit="body",
         small=small,
     )
@@ -158,7 +158,7 @@ def _news(state: State, before: View | None, units: float) -> Iterator[str]:
 def _penguins(state: State) -> Iterator[str]:
     for seat, cells in enumerate(state.penguins):
         for cell in cells:
-            yield use(f"penguin{seat}", *_centre(state, cell))
+            yield use(penguin_id(_look(state, seat)), *_centre(state, cell))
 
 
 def _labels(state: State, size: float) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Define what pictures of Fish are made of: skins, tiles, penguins and marks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import sqrt
 
 from fairplay.games.fish.pieces import MOST_FISH
@@ -53,7 +53,7 @@ TAKEN = {  # and where, at half their size, when a penguin stands there
 PLAIN_FISH, PLAIN_DIGITS = 2.0, 4.6  # from which grain on fish cannot be told any more, and digits cannot
 
 
-def definitions(looks: Sequence[Look], grain: float, *, dark: bool) -> Iterator[str]:
+def definitions(looks: Iterable[Look], grain: float, *, dark: bool) -> Iterator[str]:
     """Everything, for the penguins of these looks."""
     yield fade("sea", *SEA[dark])
     yield from _plain(grain) if grain > PLAIN_FISH else _icy(dark=dark)
@@ -62,8 +62,8 @@ def definitions(looks: Sequence[Look], grain: float, *, dark: bool) -> Iterator[
     )
     yield element("g", use("body", 0, 0), circle(5.5, -1.2, 1.1, fill=INK), id="fish")
     plain, radius = grain > PLAIN_FISH, max(30.0, 7.5 * grain)
-    for seat, look in enumerate(looks):
-        yield element("g", *(_token(look, radius) if plain else _lettered(look)), id=f"penguin{seat}")
+    for look in sorted(looks):
+        yield element("g", *(_token(look, radius) if plain else _lettered(look)), id=penguin_id(look))
     width = max(4.0, 1.6 * grain)
     yield circle(0, 0, radius * 1.3, id="around") if plain else hexagon(SIDE - 3, 0, id="around")
     layers = ((INK, width + 0.65 * max(4.0, grain)), (MARK, width))
@@ -71,6 +71,11 @@ def definitions(looks: Sequence[Look], grain: float, *, dark: bool) -> Iterator[
     yield element("g", *rings, id="last", fill="none")
     dashes: dict[str, Value] = {"stroke_dasharray": f"{SIDE / 3:.1f} {SIDE / 6:.1f}", "stroke_linejoin": "round"}
     yield hexagon(SIDE - 8, 0, fill="none", stroke=MARK, stroke_width=width * 0.75, id="left", **dashes)
+
+
+def penguin_id(look: Look) -> str:
+    """What the penguin of a look is called in pictures."""
+    return f"penguin{look.letter}" if look.letter.isalpha() else "penguin"
 
 
 def hexagon(side: float, lower: float, **attributes: Value) -> str:
@@ -123,14 +128,14 @@ def _penguin() -> str:
         circle(-3.4, -23.2, 1.7, fill=INK),
         circle(3.4, -23.2, 1.7, fill=INK),
         path("M-4-19.5Q0-22.5 4-19.5L0-14z", fill=ORANGE, stroke=INK, stroke_width=0.8),
-        id="penguin",
+        id="bird",
         transform="translate(0 -6)",
     )
 
 
 def _lettered(look: Look) -> tuple[str, ...]:
     """A penguin with its letter on the belly."""
-    return use("penguin", 0, 0, color=look.paint), words(0, 0.9, look.letter, font_size=18.0, fill=INK, **LETTER)
+    return use("bird", 0, 0, color=look.paint), words(0, 0.9, look.letter, font_size=18.0, fill=INK, **LETTER)
 
 
 def _token(look: Look, radius: float) -> tuple[str, ...]:
@@ -142,8 +147,8 @@ def _token(look: Look, radius: float) -> tuple[str, ...]:
     )
 
 
-def figure(look: Look, seat: int, grain: float, *, small: bool) -> tuple[str, ...]:
+def figure(look: Look, grain: float, *, small: bool) -> tuple[str, ...]:
     """What stands for a player beside its name."""
     if small or grain > PLAIN_FISH:
         return _token(look, 36.0)
-    return use("pressed", 0, 0), use(f"penguin{seat}", 0, 12)
+    return use("pressed", 0, 0), use(penguin_id(look), 0, 12)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fairplay.core.game import Seat
 from fairplay.games.q.board import position_of
 from fairplay.games.q.pieces import KINDS, Position
-from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, definitions, shape_id
+from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, PLAIN_LETTERS, definitions, shape_id
 from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
     Index,
@@ -81,6 +81,7 @@ def svg(
     said = ", ".join(" ".join(filter(None, (player.called, player.score, player.mark))) for player in players.values())
     margin, headroom = (HEM, HEM) if small else (cloth.margin, cloth.headroom)
     width = cloth.width + 2 * margin
+    letters = not small or grain(width, small=True) <= PLAIN_LETTERS
     return picture(
         Board(content, width, cloth.height + headroom + (HEM if small else 0), origin=(margin, headroom)),
         list(players.values()),
@@ -94,12 +95,12 @@ def svg(
         skin=DARK if dark else LIGHT,
         definitions=definitions(
             {ICON, *tiles.values(), *(kind for hand in shown.values() for kind in hand)},
-            grain(width, small=small),
+            letters=letters,
             dark=dark,
             small=small,
         ),
         label=f"Q, {_now(view)}: {said}",
-        ids="q",
+        ids="q" if letters else "q_plain",
         unit="point",
         tray=_tray([(players[seat].called, hand) for seat, hand in shown.items() if hand], width, small=small),
         small=small,

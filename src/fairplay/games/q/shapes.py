@@ -43,6 +43,7 @@ DARK = Skin(
 )
 LINEN = {False: ("#ece2cf", "#f5eee0", "#dccfb5"), True: ("#3d3749", "#443e51", "#322c3d")}  # by darkness: with threads
 SLATE = "#2d2a37", "#1d1a26"  # of tiles, from top to bottom
+GAP = {False: "#f6efe1", True: "#4a4458"}  # where a tile fits
 RIM = {False: "#3b3745", True: "#7d7690"}  # around them
 LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 PLAIN_LETTERS = 3.7  # from which grain on letters cannot be read any more
@@ -53,12 +54,13 @@ def shape_id(kind: int) -> str:
     return NAMES[kind].replace(" ", "-")
 
 
-def definitions(kinds: Iterable[int], grain: float, *, dark: bool, small: bool) -> Iterator[str]:
-    """Everything, with tiles of these kinds."""
+def definitions(kinds: Iterable[int], *, letters: bool, dark: bool, small: bool) -> Iterator[str]:
+    """Everything, with tiles of these kinds, and letters on them if there is room for some."""
     ground, across, along = LINEN[dark]
     yield paint("thread", across)
     yield paint("rim", RIM[dark])
     yield paint("weave", along)
+    yield paint("gap", GAP[dark])
     yield paint("cloth", ground)
     threads = path("M0 2H8M0 6H8", stroke="url(#thread)"), path("M2 0V8M6 0V8", stroke="url(#weave)", opacity=0.4)
     whole = box(0, 0, 8, 8, fill="url(#cloth)")
@@ -74,11 +76,13 @@ def definitions(kinds: Iterable[int], grain: float, *, dark: bool, small: bool) 
     )
     yield from _shapes()
     for kind in sorted(kinds):
-        yield element("g", *(_bold(kind, grain) if small else _tile(kind)), id=shape_id(kind))
+        yield element("g", *(_bold(kind, letters=letters) if small else _tile(kind)), id=shape_id(kind))
     side = CELL - 12
-    yield box(-side / 2, -side / 2, side, side, rx=6.0, id="place", fill="#fffaf0", fill_opacity=0.3, stroke="#b5a37b")
+    yield box(
+        -side / 2, -side / 2, side, side, rx=6.0, id="place", fill="url(#gap)", stroke="url(#rim)", stroke_opacity=0.3
+    )
     frame: dict[str, Value] = {"x": -HALF - 0.5, "y": -HALF - 0.5, "width": 2 * HALF + 1, "height": 2 * HALF + 1}
-    wide = max(4.0, 1.3 * grain)
+    wide = 6.0 if small else 4.0
     layers = ((INK, wide + 2.4), (MARK, wide))
     frames = (element("rect", **frame, rx=7.5, stroke=hue, stroke_width=width) for hue, width in layers)
     yield element("g", *frames, id="last", fill="none")
@@ -93,13 +97,13 @@ def _tile(kind: int) -> tuple[str, ...]:
     return use("blank", 0, 0), shape, letter
 
 
-def _bold(kind: int, grain: float) -> tuple[str, ...]:
+def _bold(kind: int, *, letters: bool) -> tuple[str, ...]:
     """A tile for small pictures: its shape as large as it can be, and the letter upon it if there is room for it."""
     colour = COLOURS[colour_of(kind)]
     paint = PAINTS[colour]
     ground = box(-CELL / 2 + 1, -CELL / 2 + 1, CELL - 2, CELL - 2, rx=5.0, fill="url(#slate)", stroke="url(#rim)")
     shape = use(SHAPES[shape_of(kind)], 0, 0, fill=paint, transform="scale(1.42)")
-    if grain > PLAIN_LETTERS:
+    if not letters:
         return ground, shape
     around: dict[str, Value] = {"stroke": paint, "stroke_width": 7.0, "stroke_linejoin": "round"}
     halo = words(0, 10, colour[0], font_size=29.0, fill=paint, **around, **LETTER)

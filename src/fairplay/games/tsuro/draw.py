@@ -101,7 +101,7 @@ def svg(
             bold=bold,
         ),
         label=f"Tsuro, {now}: {said}",
-        ids="tsuro",
+        ids=f"tsuro{table.grid.size}",
         tray=_tray(view, small=small),
         small=small,
     )
