@@ -1,5 +1,6 @@
 """Draw the golden pictures, and write them down for people to look at."""
 
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -36,6 +37,7 @@ POSITIONS = {
     "fish-large": Position("fish", {"rows": 9, "columns": 24}, 4, 30),
     "fish-huge": Position("fish", {"rows": 25, "columns": 40}, 4, 60),
     "tsuro": Position("tsuro", {"size": 10}, 5, 38, seed="37"),
+    "tsuro-large": Position("tsuro", {"size": 30}, 5, 30),
     "tsuro-placing": Position("tsuro", {"size": 4}, 3, 1, mine=True),
     "tsuro-laying": Position("tsuro", {"size": 6}, 4, 12, WIDEST, ejected=1, mine=True),
     "q": Position("q", {}, 4, 26, seed="4", mine=True),
@@ -64,8 +66,10 @@ GOLDENS = {
 }
 
 
-def views(position: Position) -> tuple[Any, Any]:
+@cache
+def views(name: str) -> tuple[Any, Any]:
     """What is seen of a position, and of the one before."""
+    position = POSITIONS[name]
     game, lots = game_with(position.game, position.parameters), Random(position.seed)
     states = [game.deal(position.seats, seed_from(position.seed))]
     for step in range(position.steps):
@@ -87,7 +91,7 @@ def views(position: Position) -> tuple[Any, Any]:
 def drawn(name: str, **look: bool) -> str:
     """The picture of a position."""
     position = POSITIONS[name]
-    view, before = views(position)
+    view, before = views(name)
     return title(position.game).svg(view, position.names[: position.seats], before=before, **look)
 
 

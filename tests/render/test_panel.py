@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairplay.render.letters import breadth
+from fairplay.render.letters import measure
 from fairplay.render.panel import (
     CARD_WIDTHS,
     EDGE,
@@ -184,7 +184,7 @@ def test_a_name_without_room_ends_in_an_ellipsis(name: str, small: bool) -> None
     shown = words.text or ""
     assert shown.endswith("…")
     assert name.startswith(shown.rstrip("…"))
-    assert breadth(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
+    assert measure(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
     assert len(shown) > 3
 
 
@@ -194,10 +194,10 @@ def test_a_name_that_fits_is_shown_whole() -> None:
 
 
 def test_wide_letters_are_measured_wider_than_any_font_has_them() -> None:
-    assert breadth("W") >= 1.11  # as in DejaVu Sans Bold, which is among the widest
-    assert breadth("漢") >= 1.0
-    assert breadth("🐧") >= 1.28  # Noto Color Emoji
-    assert breadth("e\u0301") == breadth("e") >= 0.68
+    assert measure("W") >= 1.11  # as in DejaVu Sans Bold, which is among the widest
+    assert measure("漢") >= 1.0
+    assert measure("🐧") >= 1.28  # Noto Color Emoji
+    assert measure("e\u0301") == measure("e") >= 0.68
 
 
 @pytest.mark.parametrize("count", range(7))

@@ -6,13 +6,13 @@ NARROW, BROAD = frozenset(" !'(),-./:;I[]fijlrt|"), frozenset("@MWmw%…—")
 ELLIPSIS = "…"
 
 
-def breadth(words: str) -> float:
+def measure(words: str) -> float:
     """How wide words are when they are bold, in units of the font's size.
 
-    >>> breadth("ill") < breadth("Ann") < breadth("WWW")
+    >>> measure("ill") < measure("Ann") < measure("WWW")
     True
     """
-    return sum(map(_breadth, words))
+    return sum(map(_em, words))
 
 
 def fit(words: str, room: float) -> str:
@@ -21,14 +21,14 @@ def fit(words: str, room: float) -> str:
     >>> fit("Bartholomew", 9.0), fit("Bartholomew", 5.0), fit("漢字漢字漢字", 5.0)
     ('Bartholomew', 'Barth…', '漢字漢…')
     """
-    if breadth(words) <= room:
+    if measure(words) <= room:
         return words
-    while words and breadth(words) + breadth(ELLIPSIS) > room:
+    while words and measure(words) + measure(ELLIPSIS) > room:
         words = words[:-1]
     return f"{words.rstrip()}{ELLIPSIS}"
 
 
-def _breadth(sign: str) -> float:
+def _em(sign: str) -> float:
     if combining(sign):
         return 0.0
     if east_asian_width(sign) in "WF":

@@ -5,8 +5,7 @@ from math import ceil
 from typing import NamedTuple
 
 from fairplay.core.game import Seat
-from fairplay.render.letters import breadth as wide
-from fairplay.render.letters import fit
+from fairplay.render.letters import fit, measure
 from fairplay.render.svg import box, document, element, escape, group, paint, window, words
 from fairplay.render.text import breadth, cut, dye, pad, printable
 
@@ -270,7 +269,7 @@ def _line(player: Player, figure: Sequence[str]) -> Iterator[str]:
         right -= len(player.score) * 10 + 8
     fill = GOLD if player.lit else PALE
     yield words(right, 17.5, player.mark, font_size=11.0, fill=fill, text_anchor="end")
-    room = right - 32 - wide(player.mark) * 11
+    room = right - 32 - measure(player.mark) * 11
     yield window(30, 2, room, LINE - 4, _name(player, room, 13.0, 15.5))
 
 

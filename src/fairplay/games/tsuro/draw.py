@@ -78,7 +78,7 @@ def svg(
         group(_beads(table, ways) if units < READABLE else (), id="beads"),
         group(_marks(table, ways, bold), id="marks"),
         group(_avatars(table, bold), id="avatars"),
-        *(() if small else _labels(table.grid.size)),
+        *(() if small else _labels(table.grid.size, max(12.0, 9 * units))),
     ]
     said = ", ".join(" ".join(filter(None, (player.called, player.mark))) for player in players)
     now = _now(table)
@@ -326,12 +326,12 @@ def _stone(look: Look, point: tuple[float, float], port: int, bold: float = 1.0)
     )
 
 
-def _labels(size: int) -> Iterator[str]:
+def _labels(size: int, large: float) -> Iterator[str]:
     """The numbers x on top, and y on the left."""
     middles = [(index, (index + 0.5) * SIDE) for index in range(size)]
     top = (words(at, -FRAME - 5, str(index)) for index, at in middles)
-    left = (words(-FRAME - 6, at + 4, str(index), text_anchor="end") for index, at in middles)
-    yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=12.0, text_anchor="middle")
+    left = (words(-FRAME - 6, at + large / 3, str(index), text_anchor="end") for index, at in middles)
+    yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=large, text_anchor="middle")
 
 
 def _figure(player: Player, *, small: bool) -> tuple[str, ...]:

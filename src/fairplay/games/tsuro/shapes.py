@@ -61,7 +61,7 @@ def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold
         yield element("g", use("sheet", 0, 0), lines, id=f"tile{code}")
     yield from _marks(bold)
     for look in looks:
-        yield from _pieces(look, bold)
+        yield from _pieces(look)
 
 
 def port_at(port: int) -> tuple[float, float]:
@@ -126,7 +126,7 @@ def _marks(bold: float) -> Iterator[str]:
     yield element("g", *frame, id="last", fill="none")
 
 
-def _pieces(look: Look, bold: float) -> Iterator[str]:
+def _pieces(look: Look) -> Iterator[str]:
     """The avatar of a colour, with its tip at the origin and upwards, without its letter; and the bead on its way."""
     stone = "M0-7C3-2 9.5 1 9.5 9A9.5 9.5 0 0 1-9.5 9C-9.5 1-3-2 0-7z"
     yield path(stone, id=f"stone{look.letter}", fill=look.paint, stroke=INK, stroke_width=1.8)
