@@ -179,6 +179,27 @@ def test_a_server_that_speaks_otherwise_is_left(says: bytes, code: int, why: str
     assert said.startswith(f"fairplay: {why}")
 
 
+@pytest.mark.parametrize(
+    ("game", "player", "says"),
+    [("fish", "greedy", b'["start",[true]]["end",[true]]'), ("tsuro", "first", b'["end-of-tournament",[true]]')],
+)
+def test_a_tournament_without_a_match_for_the_player_is_over_too(game: str, player: str, says: bytes) -> None:
+    with Script(says) as host:
+        done = fairplay("join", "--course", game, host.address, player)
+
+    assert done.code == 0
+    assert done.err.endswith("fairplay: it is over, and there was no match for the player\n")
+
+
+@pytest.mark.parametrize("option", ["--wait", "--patience"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-1", "1e9"])
+def test_a_time_that_is_none_is_refused(option: str, number: str) -> None:
+    done = fairplay("join", "1", "greedy", option, number)
+
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith(f"fairplay: Invalid value for '{option}': ")
+
+
 def test_a_silent_server_is_given_up() -> None:
     with Script(stay=0.5) as host:
         done = fairplay("join", *FISH, host.address, "greedy", "--patience", "0.2")

@@ -98,10 +98,10 @@ def test_where_there_is_no_terminal_lines_say_who_came_and_how_long_it_waits() -
             out, rest = server.communicate(timeout=SOON)
         assert ann.recv(1) == b""
 
-    assert re.fullmatch(r"fairplay: ann has signed up: 1 of 3 to 4 are here, [01] s left\n", first)
-    assert again == "fairplay: waiting once more: 1 of 3 to 4 are here, 1 s left\n"
+    assert re.fullmatch(r"fairplay: ann has signed up: 1 here, it takes 3 to 4, [01] s left\n", first)
+    assert again == "fairplay: waiting once more: 1 here, it takes 3 to 4, 1 s left\n"
     second, end = rest.splitlines()
-    assert re.fullmatch(r"fairplay: bob has signed up: 2 of 3 to 4 are here, [01] s left", second)
+    assert re.fullmatch(r"fairplay: bob has signed up: 2 here, it takes 3 to 4, [01] s left", second)
     assert (end, out, server.returncode) == ("fairplay: only 2 came, and it takes 3", "[[],[]]\n", 0)
 
 
@@ -122,8 +122,8 @@ def test_on_a_terminal_a_line_counts_down() -> None:
     try:
         until(r"waiting 60 s for 5 to 10 at \S+\r\n")
         with signed_up(told_port(shown.split("\r\n")[0]), "ann"):
-            until(r"fairplay: ann has signed up: 1 of 5 to 10 are here, \d+ s left\r\n")
-            until(r"\r\x1b\[2K1 of 5 to 10 are here, \d+ s left")
+            until(r"fairplay: ann has signed up: 1 here, it takes 5 to 10, \d+ s left\r\n")
+            until(r"\r\x1b\[2K1 here, it takes 5 to 10, \d+ s left")
             os.write(terminal, b"\x03")  # Ctrl-C
             with suppress(OSError):  # which says that nobody has it open any more
                 until("something else")

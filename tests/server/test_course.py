@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,33 @@ def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
     assert result[1] == 2
     assert "early" not in ranked(served)
     assert "late" not in ranked(served)
+
+
+def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
+    heard: list[bytes] = []
+
+    async def mute(port: int) -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b'"mute" ')
+        heard.append(await reader.readline())
+        writer.write(b"7")
+        with suppress(ConnectionError):
+            heard.append(await reader.read())
+        heard.append(b"cut off")
+        writer.close()
+
+    async def last(port: int) -> None:
+        strategy = house_strategy("fish", PLAYERS["fish"])
+
+        def take_turn(view: Any) -> Any:
+            assert heard[-1:] == [b"cut off"]
+            return strategy(view)
+
+        await act(DIALECTS["fish"], LOOPBACK, port, Actor("last", take_turn))
+
+    served, *_ = played("fish", [mute, *(good("fish", name) for name in NAMES[:3]), last])
+
+    assert (served.out, heard[0]) == (["mute"], b'["start",[true]]\n')
 
 
 def test_if_everybody_is_out_nobody_has_won() -> None:

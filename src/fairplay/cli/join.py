@@ -158,9 +158,11 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
     if slashes and scheme != "tcp":
         raise BadRequest(f"{host!r} is no server of a course; write HOST:PORT")
     seat: Seat = 0
+    playing = False
 
     def hear(message: Message) -> None:
-        nonlocal seat
+        nonlocal seat, playing
+        playing = True
         match message:
             case Start(seat, names, _):
                 say(f"playing {course} as {printable(names[seat], LONGEST_LABEL)} in seat {seat}")
@@ -186,6 +188,8 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
         return False
     if not ended:
         say("the server hung up before the end")
+    elif not playing:
+        say("it is over, and there was no match for the player")
     return ended
 
 

@@ -47,8 +47,6 @@ class RefereeConfig(
     state: Any = None
     per_turn: Annotated[float, Meta(gt=0)] = 6.0
     bonus: dict[str, int] = {}
-    quiet: bool = True
-    observe: bool = False
 
 
 class ServerConfig(
@@ -56,24 +54,20 @@ class ServerConfig(
     frozen=True,
     rename={"tries": "server-tries", "wait": "server-wait", "signup": "wait-for-signup", "referee": "ref-spec"},
 ):
-    """What Q's xserver reads."""
+    """What Q's xserver reads and heeds."""
 
-    port: int = 0
     tries: Annotated[int, Meta(ge=1)] = 2
     wait: Seconds = 20.0
     signup: Seconds = 2.0
-    quiet: bool = True
     referee: RefereeConfig = RefereeConfig()
 
 
 class ClientConfig(msgspec.Struct, frozen=True):
-    """What Q's xclients reads."""
+    """What Q's xclients reads and heeds."""
 
     players: Actors
-    port: int = 0
     host: str = LOOPBACK
     wait: Seconds = 2.0
-    quiet: bool = True
 
 
 def fish_server(port: int) -> Any:

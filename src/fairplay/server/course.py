@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -45,14 +45,13 @@ Ranks = list[list[str]]  # names, best first
 
 
 class Served(msgspec.Struct, frozen=True):
-    """What came of it: the ranks, and who misbehaved; nothing was played if too few came."""
+    """What came of it: the ranks, and who misbehaved."""
 
     ranks: Ranks
     out: list[str]
-    played: bool = True
 
 
-NOTHING = Served([], [], played=False)
+NOTHING = Served([], [])  # was played
 
 
 async def serve(
@@ -86,7 +85,8 @@ async def serve(
         if len(clients) < rules.least:
             tell(f"only {len(clients)} came, and it takes {rules.least}")
             return NOTHING
-        wanted = [client.name or label for client, label in zip(clients, called(labels), strict=False)]
+        numbered = (f"player{number}" for number in range(len(labels) + 1, len(clients) + 1))
+        wanted = [client.name or label for client, label in zip(clients, [*labels, *numbered], strict=False)]
         company = Company(dialect, dict(zip(distinct(wanted), clients, strict=True)), rules, tell)
         if state is not None and (seats := company.seats_in(state)) != len(clients):
             tell(f"{len(clients)} came, and the state is for {seats}")
@@ -112,15 +112,6 @@ def refuse_unfit(folder: Path) -> None:
             pass
     except (OSError, ValueError) as error:
         raise BadRequest(f"no journal can be written in {folder}: {reason(error)}") from None
-
-
-def called(labels: Sequence[str]) -> Iterable[str]:
-    """Labels for those who have no names: these, and then numbers."""
-    yield from labels
-    number = len(labels)
-    while True:
-        number += 1
-        yield f"player{number}"
 
 
 class Company:
@@ -208,6 +199,7 @@ class Company:
         failed = {name: answer for name, answer in zip(made, answers, strict=True) if isinstance(answer, Failed)}
         for name, answer in failed.items():
             self._tell(f"{name} failed at {made[name].method}: {in_words(answer)}")
+            await self._clients[name].hang_up()
         return list(failed)
 
 

@@ -34,7 +34,7 @@ class Lobby:
     def line(self) -> str:
         """How it stands."""
         left = max(0.0, self._until - time.monotonic())
-        return f"{self._here} of {numbers(self._rules)} are here, {left:.0f} s left"
+        return f"{self._here} here, it takes {numbers(self._rules)}, {left:.0f} s left"
 
     async def gathered(self, door: SignUp, show: Show = unshown) -> list[Client]:
         """Who has come when all waiting periods are over that it takes; nobody is let in any more."""
