@@ -174,7 +174,7 @@ def test_what_it_leaves(tmp_path: Path) -> None:
     assert done.out.splitlines()[0].split() == ["#", "name", "rating", "95", "%", "ranks", "games", "points", "score"]
     assert done.out.endswith(f"\nresults: {folder}/results.json, results.csv, report.html; matches: {folder}/matches\n")
     assert {path.name for path in folder.iterdir()} == {
-        *("tournament.jsonl", "key", "matches", "results.json", "results.csv", "report.html"),
+        *("tournament.jsonl", "key", "matches", "results.json", "results.csv", "report.html", "replays"),
     }
     assert len(list((folder / "matches").glob("*.jsonl"))) == 6
     found = results(folder)

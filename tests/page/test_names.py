@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from fairplay import Entrant
 from fairplay.games import GAMES
 from fairplay.journal.pictures import picture_at
 from fairplay.journal.replay import read
@@ -15,7 +16,7 @@ from tests.hostile_names import NAMES
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
 from tests.some import some
-from tests.tournament.cups import by_lot, cup_of, stood
+from tests.tournament.cups import by_lot, cup_of, played, stood
 
 pytestmark = needs_chromium
 TABLES = [NAMES[at : at + 4] if at + 4 <= len(NAMES) else NAMES[-4:] for at in range(0, len(NAMES), 4)]
@@ -35,7 +36,17 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def browser(journals: list[Path]) -> Iterator[Browser]:
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a tournament that was really played, between two with such names."""
+    folder = tmp_path_factory.mktemp("cup")
+    cup, counted = played(folder, Entrant("greedy", NAMES[0]), Entrant("random", NAMES[29]), games=4)
+    rows, ratings = stood(cup, counted)
+    write_report(folder, cup, rows, counted, ratings)
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser(journals: list[Path], report: Path) -> Iterator[Browser]:
     with started() as it:
         yield it
 
@@ -77,3 +88,13 @@ def test_the_report_of_a_tournament_runs_no_name(browser: Browser, tmp_path: Pat
         assert page.locator("td.name bdi").count() == len(names)
         strange = "script, iframe, object, base, link, [onload], [onerror], a:not([href^='replays/'])"
         assert page.locator(strange).count() == 0
+
+
+def test_the_boards_in_a_report_lead_to_replays(browser: Browser, report: Path) -> None:
+    with opened(browser, report, "", report.parent / "replays" / "m3.html") as page:
+        board = page.get_by_role("link", name="Replay of match m3")
+        assert board.locator("img").evaluate("it => it.decode().then(() => it.naturalWidth)") > 100
+        board.click()
+        expect(page.locator("#badge")).to_contain_text("✓ Record whole")
+        expect(page.locator("#forward")).to_be_disabled()  # it is the end that was shown
+        assert set(page.locator("#players .called").all_text_contents()) == {NAMES[0], NAMES[29]}

@@ -23,11 +23,14 @@ from tests.some import some
 from tests.tournament.cups import BAD, HOSTILE, by_lot, cup_of, played, stood
 
 NAMES = ["ann", "bob", "cyd"]
-EMPTY = {"meta"}  # elements that have no end
+EMPTY = {"meta", "source", "img"}  # elements that have no end
 PAGE = "html head meta title style body h1 h2 p em code div table thead tbody tr th td bdi small".split()  # noqa: SIM905
+BOARD = {"a", "picture", "source", "img"}
 FOLDED = "figure figcaption details summary pre".split()  # noqa: SIM905
 PICTURE = "svg defs g path use rect text clippath".split()  # noqa: SIM905
 LOADING = re.compile(r"(?:https?|ftp|file|data|javascript):|//|@import|url\((?!#)", re.IGNORECASE)
+LINK = re.compile(r"#.*|replays/[\w-]+\.html#\d+")
+INSIDE = re.compile(r"data:image/svg\+xml;base64,[\w+/]+=*")
 
 
 class Reader(HTMLParser):
@@ -76,12 +79,12 @@ def page_of(folder: Path, counted: list[Counted], cup: Cup) -> str:
 def read(page: str) -> Reader:
     """The page, once it is seen that it holds what pages of ours hold, and nothing else."""
     reader = Reader(page)
-    assert set(reader.tags) <= {*PAGE, *FOLDED, *PICTURE}
-    assert {
-        name for name, _ in reader.attributes if name.startswith("on") or name in ("src", "srcset", "action")
-    } == set()
-    assert all(value.startswith("#") for name, value in reader.attributes if name.endswith("href"))
-    assert not any(LOADING.search(value) for _, value in reader.attributes)
+    assert set(reader.tags) <= {*PAGE, *FOLDED, *PICTURE, *BOARD}
+    assert {name for name, _ in reader.attributes if name.startswith("on") or name == "action"} == set()
+    assert all(LINK.fullmatch(value) for name, value in reader.attributes if name.endswith("href"))
+    assert all(INSIDE.fullmatch(value) for name, value in reader.attributes if name in ("src", "srcset"))
+    others = [value for name, value in reader.attributes if name not in ("src", "srcset", "content")]
+    assert not any(LOADING.search(value) for value in others)
     assert not LOADING.search(reader.styles)
     ids = [value for name, value in reader.attributes if name == "id"]
     assert len(set(ids)) == len(ids)

@@ -66,10 +66,7 @@ export function moves(lines, names, words, list) {
       current = links[at];
       current.tabIndex = 0;
       current.setAttribute("aria-current", "step");
-      const above = current.offsetTop;
-      if (above < list.scrollTop) list.scrollTop = above;
-      const below = above + current.offsetHeight - list.clientHeight;
-      if (below > list.scrollTop) list.scrollTop = below;
+      list.scrollTop = current.offsetTop - (list.clientHeight - current.offsetHeight) / 2;
     },
   };
 }

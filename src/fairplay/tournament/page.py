@@ -7,13 +7,14 @@ from fairplay.render.text import printable
 
 LONGEST = 200  # signs of a reason
 LONGEST_NAME = 60
-# No browser loads or runs anything under this policy, even if somebody found a way past `escape`.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
+# No browser loads or runs anything under this policy, even if somebody found a way past `escape`; images are inside.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2026; --soft: #5c6570; --faint: #d5d9de; --paper: #fff; --card: #f6f7f9;
-  --alarm: #b3261e; }
+  --alarm: #b3261e; --link: #0b57d0; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8eb; --soft: #9aa3ad; --faint: #3c434c; --paper: #14171b; --card: #1c2127; --alarm: #ff8a80; }
+  :root { --ink: #e6e8eb; --soft: #9aa3ad; --faint: #3c434c; --paper: #14171b; --card: #1c2127; --alarm: #ff8a80;
+    --link: #8ab4f8; }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 76rem; padding: 1.2rem; background: var(--paper); color: var(--ink);
@@ -40,8 +41,16 @@ figcaption h2 { margin: 0; }
 figcaption p { margin: .1rem 0 .6rem; font-size: .88rem; color: var(--soft); }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { font-family: system-ui, sans-serif !important; }
+.boards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: 1rem; }
+.boards figure { max-width: 34rem; margin: 0; }
+.boards img { display: block; width: 100%; height: auto; max-height: 24rem; object-fit: contain; margin-bottom: .5rem; }
+a { color: var(--link); }
 details { margin: .3rem 0; }
-details details { margin-left: 1rem; }
+details .boards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: 1rem; }
+.boards figure { max-width: 34rem; margin: 0; }
+.boards img { display: block; width: 100%; height: auto; max-height: 24rem; object-fit: contain; margin-bottom: .5rem; }
+a { color: var(--link); }
+details { margin-left: 1rem; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: .8rem; background: var(--card); border-radius: .6rem; font-size: .8rem;
   line-height: 1.35; }

@@ -3,3 +3,4 @@
 FILE = "tournament.jsonl"  # the notebook
 MATCHES = "matches"  # the folder of journals
 KEY = "key"  # the file with the key to them
+REPLAYS = "replays"  # the folder of pages to which the report links

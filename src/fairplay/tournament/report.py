@@ -11,6 +11,7 @@ from fairplay.core.events import Fault
 from fairplay.render.svg import escape
 from fairplay.render.words import plain
 from fairplay.tournament import plots
+from fairplay.tournament.boards import Board, shown, write_replays
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.decision import decision
 from fairplay.tournament.ejections import Told, chosen, file_of, tell
@@ -31,11 +32,19 @@ MANY = 12  # players, whose meetings take the whole width of the page
 def write_report(
     folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: Ratings
 ) -> None:
-    """Write the report into the folder of the tournament, where the journals are."""
-    put(Path(folder) / REPORT, report(folder, cup, rows, counted, ratings))
+    """Write the report, and the replays that it links to, into the folder of the tournament, where the journals are."""
+    boards = write_replays(folder, counted)
+    put(Path(folder) / REPORT, report(folder, cup, rows, counted, ratings, boards))
 
 
-def report(folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: Ratings) -> str:
+def report(
+    folder: Path | str,
+    cup: Cup,
+    rows: Sequence[Row],
+    counted: Sequence[Counted],
+    ratings: Ratings,
+    boards: Sequence[Board] = (),
+) -> str:
     """The page."""
     title = f"Tournament of {cup.game}"
     found = list(ejections(counted))
@@ -50,6 +59,7 @@ def report(folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[
         '<div class="plots">',
         *pictures(rows, counted, ratings),
         "</div>",
+        *shown(boards),
         "<h2>Ejections</h2>",
         *ejected(rows, found, tell(folder, some)),
     ]
