@@ -15,7 +15,7 @@ REFUSED = {
     "an unknown player": (
         ("fish", "rando", "greedy"),
         "fish has no player 'rando'; it has random, greedy, lookahead, "
-        "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
+        "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
     ),
     "a bad parameter of a player": (
         ("fish", "lookahead:x", "greedy"),

@@ -25,6 +25,7 @@ OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))
         ("bank=60,increment=0.5", Limits(bank=60.0, increment=0.5)),
         ("2,first=20,bank=60,start=30", Limits(move=2.0, start_up=30.0, first_move=20.0, bank=60.0)),
         ("arrival=9,increment=0", Limits(arrival=9.0, increment=0.0)),
+        ("2,people=60", Limits(move=2.0, people=60.0)),
         ("86400", Limits(move=86400.0)),
         ("1e-3", Limits(move=0.001)),
     ],

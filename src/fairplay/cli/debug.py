@@ -26,7 +26,7 @@ from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
-from fairplay.players.location import Location, Near, far, near, of_the_house
+from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
 
@@ -116,7 +116,7 @@ def refuse_unfit(address: str, others: Iterable[str], *, in_process: bool) -> No
             raise BadRequest(
                 f"{other} would be loaded into this process, which is for PLAYER and with --in-process only"
             )
-        if other.startswith(("tcp:", "ws:")):
+        if other == HUMAN or other.startswith(("tcp:", "ws:")):
             raise BadRequest(f"{other} cannot be debugged: name the program, for it is started here")
 
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from fairplay.cli.match_options import MOST_EVIDENCE, refuse_unreadable
+from fairplay.cli.person import Left, Person, hurrying
 from fairplay.cli.seconds import Seconds
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
@@ -20,6 +21,7 @@ from fairplay.games import title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, dial, lines_from, sender
+from fairplay.players.location import HUMAN
 from fairplay.players.places import host_and_port
 from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
@@ -129,7 +131,7 @@ def join(
     """Let PLAYER take part in a match that is hosted elsewhere.
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
-    ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, or py:module:Name.
+    ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, py:module:Name, or human: you.
 
     With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
     signed up and none is given, it is made of what the player is called here.
@@ -196,15 +198,24 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
 def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
     """Play the match, and say how it went; was the player there to the end?"""
     table: list[Reported] = []
+    people: list[Person] = []
 
     def make(game: Game[Any, Any, Any]) -> Reported:
-        player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES))
+        player: AnyPlayer
+        if address == HUMAN:
+            player = Person(game)
+            people.append(player)
+        else:
+            player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES))
         table.append(Reported(player, game))
         return table[-1]
 
     lost = "the host hung up"
     try:
-        goodbye = serve_player(make, lines, send, name=name)
+        goodbye = serve_player(make, hurrying(lines, lambda: people[-1] if people else None), send, name=name)
+    except Left:
+        say("left the table")
+        return False
     except Crashed as crashed:
         say(str(crashed))
         return False

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from fairplay.cli.output import Teller, in_colour
 from fairplay.core.errors import BadRequest, HostFault
@@ -25,6 +26,7 @@ from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
 from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.limits import Limits, limits_from
+from fairplay.players.location import HUMAN
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level
 from fairplay.referee.host import Referee
@@ -53,8 +55,8 @@ sync_option = click.option(
 limit_option = click.option(
     "--limit",
     metavar="SECONDS",
-    help="For each answer of a player elsewhere; or move=5,first=20,bank=60,increment=1,start=10,arrival=60. "
-    f"[default: {DEFAULT.move:g}; a match that goes on keeps its own]",
+    help="For each answer of a player elsewhere; or move=5,first=20,bank=60,increment=1,start=10,arrival=60,people=300 "
+    f"[default: {DEFAULT.move:g}, and none for people; a match that goes on keeps its own]",
 )
 sandbox_option = click.option(
     "--sandbox",
@@ -97,7 +99,9 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, pictures: Path | None) 
     if pictures is not None:
         check_id(sitting.match.id)  # before it is part of a path: somebody else may have written the record
     referee, shelf, tell = Referee(), title(sitting.match.game.name), Teller(sys.stdout)
-    watcher = Feed(tell) if events else Reporter(tell, partial(shelf.text, colour=in_colour(sys.stdout)))
+    person = HUMAN in [sitting.addresses[seat] for seat in sitting.match.seated]
+    draw = partial(shelf.text, colour=in_colour(sys.stdout))
+    watcher = Feed(tell) if events else Reporter(tell, draw, at_once=not person)
     if not quiet:
         referee.subscribe(watcher)
     if pictures is not None:
@@ -161,6 +165,12 @@ def refuse_unreadable(texts: Iterable[str]) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise BadRequest(f"{text!r} is no text in UTF-8") from None
+
+
+def limits_for_all(text: str | None) -> Limits | None:
+    """The limits of --limit, if there are any: for people, too, if nothing else is said of them."""
+    limits = limits_named(text)
+    return limits if limits is None or limits.people else replace(limits, people=limits.move)
 
 
 def limits_named(text: str | None) -> Limits | None:

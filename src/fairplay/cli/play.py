@@ -12,6 +12,7 @@ from fairplay.cli.match_options import (
     events_option,
     journal_option,
     limit_option,
+    limits_for_all,
     limits_named,
     pictures_option,
     pondering_option,
@@ -74,7 +75,8 @@ def play(
     """Play a match of GAME between PLAYERs and show it.
 
     A player is a house player (see: fairplay players GAME), a file ./my_bot.py or any program exec:"./bot --flag",
-    which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives it a label.
+    which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives it a label. You
+    yourself are human: fairplay play fish human greedy
 
     If a match with --journal is interrupted, by whatever, the same command again goes on with it; so it does with
     --games and --out. For anything more than a few players at one table see: fairplay tournament --help.
@@ -93,7 +95,7 @@ def play(
         game=game,
         entrants=tuple(entrant_from(players[index]) for index in seating),
         parameters=rules.parameters(),
-        limits=limits_named(limit),
+        limits=limits_for_all(limit),
         sandbox=sandbox,
         pondering=pondering,
         journal=directory,

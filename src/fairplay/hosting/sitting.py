@@ -26,7 +26,7 @@ from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
-from fairplay.players.location import Location, far, near, of_the_house
+from fairplay.players.location import HUMAN, Location, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import complain, dealt
 
@@ -62,7 +62,7 @@ class Sitting(NamedTuple):
 
 def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
     """What to say to whoever chose a seed that players of strangers may guess, where there is something to hide."""
-    strangers = [address for address in addresses if not of_the_house(address, game.name)]
+    strangers = [address for address in addresses if address != HUMAN and not of_the_house(address, game.name)]
     if not (guessable and game.hidden and strangers):
         return ""
     return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"

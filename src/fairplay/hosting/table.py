@@ -11,8 +11,9 @@ from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.players.address import AnyPlayer
 from fairplay.players.door import Door, Guest, listen_tcp
-from fairplay.players.limits import Limits
-from fairplay.players.location import Command, House, Invitation, Location, Near
+from fairplay.players.limits import Limits, for_people
+from fairplay.players.location import Command, House, Invitation, Location, Near, Person
+from fairplay.players.person import AtTerminal
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Level, Sandbox, wrap
@@ -94,12 +95,20 @@ class Table:
         channels: dict[Seat, AsyncChannel] = {}
         said: dict[Seat, str] = {}
         enforced: dict[Seat, str] = {}
+        people = sum(isinstance(location, Person) for location in self._locations.values())
 
         async def start(seat: Seat, command: Command) -> None:
             program = await Program.start(command.words, sandbox=self._sandbox)
             remote = Remote(program, game, match_id=match_id, limits=self._limits, took=before.get(seat, ()))
             channels[seat] = remote
             enforced[seat] = program.enforced
+            await remote.hello()
+
+        async def sit_down(seat: Seat) -> None:
+            line = await AtTerminal.start(shared=people > 1)
+            limits = for_people(self._limits)
+            remote = Remote(line, game, match_id=match_id, limits=limits, took=before.get(seat, ()))
+            channels[seat] = remote
             await remote.hello()
 
         async def let_in(invitation: Invitation) -> None:
@@ -120,6 +129,8 @@ class Table:
                 for seat, location in self._locations.items():
                     if isinstance(location, Command):
                         together.create_task(start(seat, location))
+                    elif isinstance(location, Person):
+                        together.create_task(sit_down(seat))
                     elif isinstance(location, House):
                         channels[seat] = Thinker(location.game, location.address, location.key, clock)
                     elif isinstance(location, Near):

@@ -11,7 +11,7 @@ from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
 from fairplay.journal.replay import Recorded
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, far
+from fairplay.players.location import Command, Invitation, Person, far
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
 
@@ -19,7 +19,7 @@ from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
 class Terms(msgspec.Struct, frozen=True):
     """The terms for the players of one match."""
 
-    limits: Limits | None  # None: all are in this process, and nobody is timed
+    limits: Limits | None  # None: nobody is timed, as all are in this process or people who may take their time
     sandbox: Sandbox | None  # None: there are no programs
 
     @property
@@ -50,7 +50,9 @@ def terms_for(
     places = [far(address) for address in addresses]
     commands = [place for place in places if isinstance(place, Command)]
     if not commands:
-        return Terms((limits or DEFAULT) if any(places) else None, None)
+        people = any(isinstance(place, Person) for place in places)
+        others = any(isinstance(place, Invitation) for place in places)
+        return Terms(limits or DEFAULT if others else limits if people else None, None)
     for place in hidden:
         try:
             if not Path(place).is_file():  # as the key is

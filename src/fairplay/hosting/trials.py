@@ -16,7 +16,7 @@ from fairplay.hosting.terms import Terms, terms_for
 from fairplay.journal.appeal import lawful_in
 from fairplay.players.address import split_label
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, Invitation, far
+from fairplay.players.location import Command, Invitation, Person, far
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt, distinct
 from fairplay.render.words import quoted
@@ -64,7 +64,7 @@ def bot_named(
     """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its terms are."""
     shelf, (_, address) = title(game), split_label(text)
     command = far(address)
-    if isinstance(command, Invitation):
+    if isinstance(command, Invitation | Person):
         raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
     terms = terms_for([address], limits, sandbox, pondering=pondering)
     return Bot(text, address, command, terms, tuple(options) if command else (), shelf)

@@ -11,13 +11,21 @@ LONGEST = 200  # characters of a name or a reason on one line
 
 
 class Reporter:
-    """An observer that writes lines for people; `draw` makes the board's text from the view of spectators."""
+    """An observer that writes lines for people; `draw` makes the board's text from the view of spectators.
+
+    With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns.
+    """
 
     def __init__(
-        self, write: Callable[[str], object], draw: Callable[[Any, tuple[str, ...]], str] | None = None
+        self,
+        write: Callable[[str], object],
+        draw: Callable[[Any, tuple[str, ...]], str] | None = None,
+        *,
+        at_once: bool = True,
     ) -> None:
         self._write = write
         self._draw = draw
+        self._at_once = at_once
         self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
@@ -26,7 +34,7 @@ class Reporter:
         if isinstance(event, Started) and match.id:
             self._write(f"match: {printable(match.id, LONGEST)}\n")
         self._write("".join(f"{line}\n" for line in in_words(event, match.names)))
-        if self._draw is not None and isinstance(event, Started):
+        if self._draw is not None and self._at_once and isinstance(event, Started):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
         self.told_result = isinstance(event, Ended)
 

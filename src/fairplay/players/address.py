@@ -44,7 +44,7 @@ def open_player(address: str, shelf: Title, key: bytes) -> AnyPlayer:
         known = ", ".join(shelf.house)
         raise BadRequest(
             f"{shelf.rules.name} has no player {name!r}; it has {known}, "
-            "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
+            "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
         )
     return shelf.house[name].make(parameter, key)
 

@@ -21,10 +21,12 @@ class Limits(msgspec.Struct, frozen=True):
     bank: Seconds | None = None  # for all turns together
     increment: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 0.0  # what each turn adds to the bank
     goodbye: Seconds = 0.25  # for whatever is said to somebody who is out
+    people: Seconds | None = None  # instead of `move`, for people; None: they may take their time
 
 
+FOREVER = 1e9  # seconds, for people who may take their time
 NAMES = {"start": "start_up", "first": "first_move"}  # what people may call them; the others by their own names
-NAMES |= {name: name for name in ("move", "arrival", "bank", "increment")}
+NAMES |= {name: name for name in ("move", "arrival", "bank", "increment", "people")}
 
 
 def limits_from(text: str) -> Limits:
@@ -47,6 +49,17 @@ def limits_from(text: str) -> Limits:
         return msgspec.convert(found, Limits, strict=False)
     except msgspec.ValidationError as error:
         raise BadRequest(f"{text!r} is no time limit: {error}") from None
+
+
+def for_people(limits: Limits) -> Limits:
+    """The limits for a person at this terminal.
+
+    >>> for_people(limits_from("2,people=60")).move, for_people(limits_from("2")).move
+    (60.0, 1000000000.0)
+    """
+    if limits.people is not None:
+        return msgspec.structs.replace(limits, move=limits.people)
+    return msgspec.structs.replace(limits, move=FOREVER, start_up=FOREVER, first_move=None, bank=None)
 
 
 def limits_in_words(limits: Limits) -> str:

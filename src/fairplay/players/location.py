@@ -1,4 +1,4 @@
-"""Say where the player of an address is: in this process, in a program, or behind a door."""
+"""Say where the player of an address is: in this process, in a program, behind a door, or at the keyboard."""
 
 import shlex
 import sys
@@ -10,6 +10,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games import title
 from fairplay.players.address import MAIN_FILE, AnyPlayer, open_player
 
+HUMAN = "human"  # the address of a person at this terminal
 MAIN_PROGRAM = "bot"  # what plays in a folder without a main file
 
 
@@ -40,11 +41,17 @@ class Invitation(msgspec.Struct, frozen=True):
     place: str  # PORT or HOST:PORT, or the game of the course
 
 
-Location = Near | Command | Invitation
+class Person(msgspec.Struct, frozen=True):
+    """Whoever sits at this terminal."""
 
 
-def far(address: str) -> Command | Invitation | None:
+Location = Near | Command | Invitation | Person
+
+
+def far(address: str) -> Command | Invitation | Person | None:
     """Where the player of an address is, if that is not in this process. Raises BadRequest if it is nowhere."""
+    if address == HUMAN:
+        return Person()
     scheme, colon, rest = address.partition(":")
     if colon and scheme in ("tcp", "ws", "course"):
         return Invitation(scheme, rest)

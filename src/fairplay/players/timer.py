@@ -17,6 +17,8 @@ from collections.abc import Callable
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from fairplay.players.limits import FOREVER
+
 PERIOD = 0.003  # seconds between two looks at the clock
 INSTANT = 0.02  # seconds: who looks so often has looked all the time
 AT_ONCE = 0.0002  # seconds in which a loop has looked at all lines, if something lies there
@@ -129,7 +131,9 @@ class Timer:
         return self._net(self._lag.unsure()) if self._taken is None else self._taken
 
     def described(self, took: float) -> str:
-        """The clocks, for the record."""
+        """The clocks, for the record; empty: nobody had to hurry."""
+        if self._limit >= FOREVER:
+            return ""
         return f"limit {self._limit:.3f} s, taken {took:.3f} s, credited for delays of the host {self._credit:.3f} s"
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.hosting.terms import terms_for
+from fairplay.players.location import HUMAN
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted, Ranking, names_of
 from fairplay.tournament.edits import edits
@@ -48,7 +49,7 @@ def conduct(
     see, besides the folder.
     """
     check(cup)
-    check_programs(cup, folder, hidden)
+    check_players(cup, folder, hidden)
     audience = Audience(observers)
     if not notebooks.exists(folder):
         check_folder(folder)
@@ -71,8 +72,10 @@ def conduct(
             return run(cup, folder, notebook, verdicts, workers, audience, hidden)
 
 
-def check_programs(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
+def check_players(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
     """Raise BadRequest if a program cannot be started as the tournament asks for; it may not see the folder."""
+    if any(player.address == HUMAN for player in cup.players):
+        raise BadRequest(f"{HUMAN} plays single matches at a terminal, and no tournaments")
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         terms_for([player.address for player in cup.players], cup.limits, cup.sandbox, [str(folder), *hidden])

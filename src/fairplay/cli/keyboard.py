@@ -1,0 +1,92 @@
+"""Read what a person types: with line editing, history and completion on a terminal, and plain lines elsewhere."""
+
+import os
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+STDIN = 0
+LONGEST = 4096  # bytes of a line
+Complete = Callable[[list[str], str], list[str]]  # from the words before the cursor's, and its beginning, to words
+SETTINGS = (
+    "tab: complete",
+    "set show-all-if-ambiguous on",
+    "set page-completions off",
+    "set completion-query-items 0",
+    "set bell-style none",
+    "set enable-bracketed-paste off",  # which would have to be put in order, too
+)
+
+
+class Keyboard:
+    """What is typed on stdin. `let_go` puts the terminal in order, and may be called from another thread."""
+
+    def __init__(self, complete: Complete) -> None:
+        self.is_terminal = os.isatty(STDIN) and sys.stdout.isatty()
+        self._complete = complete
+        self._found: list[str] = []
+        self._asking = False
+        self._before: list[Any] | None = None
+        if self.is_terminal:
+            self._before = termios.tcgetattr(STDIN)
+            self._edit_lines()
+
+    def ask(self, prompt: str) -> str | None:
+        """A line; None: there are no more."""
+        self._asking = True
+        line = self._edited(prompt) if self.is_terminal else plain_line(prompt)
+        self._asking = False
+        return line
+
+    def let_go(self) -> None:
+        """Leave the terminal as it was, also in the middle of a line."""
+        if self._before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(STDIN, termios.TCSADRAIN, self._before)
+        if self._asking:
+            print(flush=True)
+
+    def _edited(self, prompt: str) -> str | None:
+        try:
+            return input(prompt)
+        except EOFError:
+            print()
+            return None
+        except UnicodeDecodeError:
+            return "\N{REPLACEMENT CHARACTER}"
+
+    def _edit_lines(self) -> None:
+        try:
+            import readline
+        except ImportError:  # then there is what the terminal itself can do
+            return
+        for setting in SETTINGS:
+            readline.parse_and_bind(setting)
+        readline.set_completer_delims(" ")
+        readline.set_completer(self._completed)
+
+    def _completed(self, beginning: str, number: int) -> str | None:
+        import readline
+
+        if number == 0:
+            words = readline.get_line_buffer()[: readline.get_begidx()].split()
+            self._found = [f"{word} " for word in self._complete(words, beginning)]
+        return self._found[number] if number < len(self._found) else None
+
+
+def plain_line(prompt: str) -> str | None:
+    """The next line of stdin, byte by byte: what follows is left to whoever comes after us. None: there is none."""
+    print(prompt, end="", flush=True)
+    line, sign = b"", b" "
+    while sign not in (b"", b"\n") and len(line) < LONGEST:
+        try:
+            sign = os.read(STDIN, 1)
+        except OSError:  # it was closed
+            sign = b""
+        line += sign.strip(b"\n")
+    words = line.decode(errors="replace")
+    if not os.isatty(STDIN):
+        print(words, flush=True)  # as if it had been typed
+    return words if line or sign else None

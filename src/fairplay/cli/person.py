@@ -1,0 +1,282 @@
+"""Be a person's place at the table: show the board, read what is typed, and let nothing illegal be sent.
+
+`python -m fairplay.cli.person FD [--shared]` does this for the match at the other end of a socket.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from queue import SimpleQueue
+from textwrap import wrap
+from typing import Any
+
+from fairplay.cli.keyboard import Keyboard
+from fairplay.cli.output import in_colour, plain_output
+from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.game import Game, Seat
+from fairplay.games import title
+from fairplay.journal.appeal import clauses
+from fairplay.players.limits import FOREVER
+from fairplay.players.serve import read_line, serve_player
+from fairplay.render.text import printable
+from fairplay.render.words import plain
+
+MOST_ACTIONS = 3000  # that completion knows; Q can have far more
+MOST_LISTED = 12  # lines of moves
+LONGEST = 600  # characters of what others say
+USUAL_WIDTH = 80  # of what is no terminal
+COMMANDS = ("help", "moves", "board", "resign")
+HELP = """\
+moves                   some of what you may do; moves 2,3 all that begins so
+board                   show the board again
+resign                  leave the table: you are out, and the others play on
+Tab completes what you type. Nothing is sent before you say so, by Enter."""
+HEADING = re.compile(r"\S.*?\s{3,}")  # before what is said of it, in the second column
+YES = ("y", "yes")
+
+
+class Left(BaseException):
+    """The person has left the table, which is no failure of a player that anybody would look into."""
+
+
+class Person:
+    """A player who asks the person at the keyboard."""
+
+    def __init__(self, game: Game[Any, Any, Any], *, shared: bool = False) -> None:
+        self.allowed = FOREVER  # seconds for the next turn
+        self.keyboard = Keyboard(self._completed)
+        self._game = game
+        self._shelf = title(game.name)
+        self._private = shared and bool(game.hidden)  # from whoever else sits at this keyboard
+        self._name = ""
+        self._names: tuple[str, ...] = ()
+        self._view: Any = None
+        self._last: Any = None  # what was seen on the turn before
+        self._news: list[str] = []
+        self._known: list[list[str]] | None = None  # actions in words, for completion
+        self._until = 0.0
+
+    def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
+        """Say where they sit."""
+        self._names, self._name = names, printable(names[seat], 40)
+        say(f"You play {self._game.name} as {self._name}, in seat {seat}. For help, type: help")
+
+    def tell(self, news: Any) -> None:
+        """Keep it for their turn, when nobody else looks."""
+        self._news.append(", ".join(news) if isinstance(news, tuple) else plain(news))
+
+    def take_turn(self, view: Any) -> Any:
+        """Ask until there is something lawful that they want to send."""
+        self._until = time.monotonic() + self.allowed
+        self._view, self._known = view, None
+        if self._private:
+            self._clear()
+            self._ask(f"{self._name}, it is your turn. Press Enter when nobody else is looking. ")
+        self._show()
+        action = self._chosen()
+        self._last = view
+        if self._private:
+            self._clear()
+        return action
+
+    def _chosen(self) -> Any:
+        while True:
+            action = self._action_in(self._ask(self._prompt(f"{self._name}> ")))
+            while action is not None:
+                say(f"{self._name} {action}.")
+                said = self._ask(self._prompt("Enter: send it, u: take it back> "))
+                if not said:
+                    return action
+                action = None if said in ("u", "undo", "back") else self._action_in(said)
+
+    def _action_in(self, words: str) -> Any:
+        """The lawful action that was typed; None: it was something else, which has been dealt with."""
+        command, _, rest = words.partition(" ")
+        match command.lower():
+            case "":
+                say("Type what you want to do, or: help")
+            case "help" | "h" | "?":
+                say(f"{self._shelf.help}\n\n{HELP}")
+            case "moves" | "m":
+                self._list_moves(rest.lower().split())
+            case "board" | "b":
+                self._show()
+            case "u" | "undo" | "back":
+                say("There is nothing to take back: what was sent is played.")
+            case "resign" | "quit" | "exit":
+                self._leave("Resign?")
+            case _:
+                return self._lawful(words)
+        return None
+
+    def _lawful(self, words: str) -> Any:
+        """The action, if the rules allow it; else they say why not."""
+        try:
+            action = self._shelf.read(self._view, words)
+        except BadRequest as error:
+            say(f"Not understood: {error}.")
+            return None
+        try:
+            self._game.check(self._view, action)
+        except IllegalAction as illegal:
+            text = clauses(self._game.name).get(illegal.clause, "")
+            say(f"Illegal, by rule {illegal.clause}: {illegal.why}.", *([f'"{text}"'] if text else []))
+            return None
+        return action
+
+    def _list_moves(self, beginning: Sequence[str]) -> None:
+        found = [" ".join(words) for words in self._actions() if fits(words, beginning)]
+        if not found:
+            say("There is no such move." if beginning else "There is nothing that you may do.")
+            return
+        widest = max(map(len, found[: 5 * MOST_LISTED])) + 3
+        across = max(1, self._width // widest)
+        shown = found[: across * MOST_LISTED]
+        for start in range(0, len(shown), across):
+            print("".join(f"{move:{widest}}" for move in shown[start : start + across]).rstrip())
+        if left := len(found) - len(shown):
+            least = "at least " if len(self._actions()) == MOST_ACTIONS else ""
+            say(f"... and {least}{left} more; moves {found[-1].split()[0]} shows those that begin so")
+
+    def _show(self) -> None:
+        """The board as they see it, and what they were told."""
+        width = self._width if self.keyboard.is_terminal else None
+        print()
+        print(self._shelf.text(self._view, self._names, colour=in_colour(sys.stdout), width=width, before=self._last))
+        if self._news:
+            say("", f"You got: {printable('; '.join(self._news), LONGEST)}")
+            self._news = []
+        print(flush=True)
+
+    def _prompt(self, words: str) -> str:
+        left = self._until - time.monotonic()
+        return words if left > FOREVER / 2 else f"({max(0.0, left):.0f} s left) {words}"
+
+    def _ask(self, prompt: str) -> str:
+        """What they type; raises Left if there will be no more, and they want that."""
+        line = self.keyboard.ask(prompt)
+        while line is None:
+            if not self.keyboard.is_terminal:
+                say("", f"Nothing more can be read, so {self._name} leaves the table.")
+                raise Left
+            self._leave("Leave the table?")
+            line = self.keyboard.ask(prompt)
+        return " ".join(line.split())
+
+    def _leave(self, question: str) -> None:
+        answer = self.keyboard.ask(f"{question} You are out then, and the others play on. y or n> ")
+        if answer is None or answer.strip().lower() in YES:
+            raise Left
+
+    def _clear(self) -> None:
+        """Let nobody see what was seen here before."""
+        if self.keyboard.is_terminal and os.environ.get("TERM") != "dumb":
+            print("\x1b[2J\x1b[3J\x1b[H", end="", flush=True)
+        else:
+            print("\n" * shutil.get_terminal_size().lines, flush=True)
+
+    @property
+    def _width(self) -> int:
+        return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+
+    def _actions(self) -> list[list[str]]:
+        """What they may do, in words: as much of it as is quick."""
+        if self._known is None:
+            found = islice(self._game.actions(self._view), MOST_ACTIONS)
+            self._known = [self._shelf.write(action).split() for action in found]
+        return self._known
+
+    def _completed(self, words: list[str], beginning: str) -> list[str]:
+        """The words with which it can go on; a verb at the front may be left out."""
+        typed = [word.lower() for word in (*words, beginning)]
+        found = [command for command in COMMANDS if not words and command.startswith(beginning)]
+        for action in self._actions():
+            for said in (action, action[1:] if action[0].isalpha() else []):
+                if len(said) >= len(typed) and fits(said, typed):
+                    found.append(said[len(typed) - 1])
+        return list(dict.fromkeys(found))
+
+
+def fits(words: Sequence[str], typed: Sequence[str]) -> bool:
+    """Does each word begin with what was typed of it? All but the last have to be whole where they are numbers."""
+    if len(typed) > len(words):
+        return False
+    *whole, last = typed or [""]
+    return all(
+        word.lower().startswith(part) if part.isalpha() else word.lower() == part
+        for word, part in zip(words, whole, strict=False)
+    ) and words[len(whole)].lower().startswith(last)
+
+
+def say(*lines: str) -> None:
+    """Say something to the person, in lines that fit."""
+    width = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns - 1
+    for text in lines:
+        for line in text.split("\n"):
+            indent = len(heading[0]) if (heading := HEADING.match(line)) else 4
+            print("\n".join(wrap(line, width, subsequent_indent=" " * indent)) if len(line) > width else line)
+    sys.stdout.flush()
+
+
+def hurrying(lines: Iterable[bytes], who: Callable[[], Person | None]) -> Iterator[bytes]:
+    """What is said to a person, who is told how much time there is for it."""
+    for text in lines:
+        if (person := who()) is not None:
+            person.allowed = getattr(read_line(text), "limit", FOREVER)
+        yield text
+
+
+# The process at the terminal.
+
+
+class Wire:
+    """The line to the match, which another thread listens to: the match may be over while somebody types."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.person: Person | None = None
+        self._line = line
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def lines(self) -> Iterator[bytes]:
+        """What is said to the person; it ends with the process."""
+        while True:
+            yield self._lines.get()
+
+    def _listen(self) -> None:
+        """Hear all of it; at the end, let go of the keyboard, whatever the person is typing."""
+        with self._line.makefile("rb") as said:
+            for text in said:
+                self._lines.put(text)
+        if self.person is not None:
+            self.person.keyboard.let_go()
+        os._exit(0)
+
+
+def main() -> None:
+    """Play a match with whoever sits here."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the match, which ends us
+    with socket.socket(fileno=int(sys.argv[1])) as line, plain_output():
+        wire = Wire(line)
+
+        def make(game: Game[Any, Any, Any]) -> Person:
+            wire.person = Person(game, shared="--shared" in sys.argv)
+            return wire.person
+
+        try:
+            serve_player(make, hurrying(wire.lines(), lambda: wire.person), line.sendall)
+        except Left:
+            pass
+        except ConnectionError:  # nobody wants to know any more
+            pass
+
+
+if __name__ == "__main__":
+    main()

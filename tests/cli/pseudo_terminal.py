@@ -1,0 +1,106 @@
+"""Run the command on a pseudo-terminal, type, and read what it shows."""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from tests.cli.command import SCRIPT
+
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x07|\r")
+PATIENCE = 60  # seconds that anything may take on a busy machine
+
+
+class PseudoTerminal:
+    """A command that believes it runs on a terminal of so many columns. Use it in a `with` statement."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        columns: int = 80,
+        environment: Mapping[str, str] | None = None,
+        command: Sequence[str] = (str(SCRIPT),),
+    ) -> None:
+        self.raw = b""  # all that it has shown
+        self._seen = 0  # how far whoever asks has read
+        self._ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        self.before = termios.tcgetattr(theirs)
+        plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        self.process = subprocess.Popen(
+            [*command, *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**plain, "TERM": "xterm", **(environment or {})},
+            preexec_fn=lambda: foreground(theirs),
+        )
+        self._theirs = theirs  # held open, so that what was shown last can be read when nobody else has it
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
+
+    @property
+    def shown(self) -> str:
+        """All that it has shown, without colours and other control codes."""
+        return self._decoded(self.raw)
+
+    @property
+    def settings(self) -> list[Any]:
+        """How the terminal is set up now."""
+        return termios.tcgetattr(self._theirs)
+
+    def type(self, text: str) -> None:
+        """Press these keys."""
+        os.write(self._ours, text.encode())
+
+    def until(self, *words: str, patience: float = PATIENCE) -> str:
+        """Wait until it has shown one of these, from where the last wait ended; what was shown up to its end."""
+        deadline = time.monotonic() + patience
+        while not (ends := [at + len(one) for one in words if (at := self.shown.find(one, self._seen)) >= 0]):
+            if not self._read(deadline - time.monotonic()):
+                raise AssertionError(f"never shown: {words}, but:\n{self.shown[self._seen :]}")
+        since, self._seen = self._seen, min(ends)
+        return self.shown[since : self._seen]
+
+    def ended(self, patience: float = PATIENCE) -> int:
+        """Wait until it has ended; its exit code."""
+        deadline = time.monotonic() + patience
+        while self.process.poll() is None:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"still running:\n{self.shown[self._seen :]}")
+            self._read(0.05)
+        while self._read(0.05):
+            pass
+        return self.process.returncode
+
+    def _read(self, patience: float) -> bool:
+        """Take in what is shown next; False: nothing is."""
+        if not select.select([self._ours], [], [], max(0.0, patience))[0]:
+            return False
+        self.raw += os.read(self._ours, 65536)
+        return True
+
+    def _decoded(self, raw: bytes) -> str:
+        return CONTROL.sub("", raw.decode(errors="replace"))
+
+
+def foreground(terminal: int) -> None:
+    """In a new process: have a session of its own, with this terminal, and hear Ctrl-C."""
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,0 +1,390 @@
+"""Sit down at a terminal and play, as a person does."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.events import Acted
+from fairplay.journal.replay import Recorded
+from fairplay.journal.verify import read_lawful, verify
+from tests.cli.command import SCRIPT, fairplay, refusal
+from tests.cli.pseudo_terminal import PseudoTerminal
+
+PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
+SMALL = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
+FISH = ("fish", "human", "greedy", *SMALL)
+GAMES = {
+    "fish": FISH,
+    "tsuro": ("tsuro", "random", "human", "survivor", "--set", "size=5", "--seed", "7"),
+    "q": ("q", "human", "best", "--seed", "3"),
+}
+
+
+def listed(terminal: PseudoTerminal, beginning: str = "") -> list[str]:
+    """What may be done, as the person is told who asks for it."""
+    terminal.type(f"moves {beginning}\n")
+    lines = terminal.until(PROMPT).splitlines()[1:-1]
+    moves = [move.strip() for line in lines if not line.startswith("...") for move in line.split("   ")]
+    return [move for move in moves if move]
+
+
+def play_on(terminal: PseudoTerminal) -> int:
+    """Play to the end with the last of the moves that are listed; how many turns there were."""
+    turns = 0
+    while not terminal.until(PROMPT, OVER).endswith(OVER):
+        terminal.type(f"{listed(terminal)[-1]}\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        turns += 1
+    assert terminal.ended() == 0
+    return turns
+
+
+def record(folder: Path) -> Recorded:
+    """The only match in a folder, if it is in order."""
+    (path,) = folder.glob("*.jsonl")
+    recorded = read_lawful(path)
+    verify(recorded)
+    return recorded
+
+
+def acts(recorded: Recorded, seat: int = 0) -> list[str]:
+    return [str(fact.action) for fact in recorded.facts if isinstance(fact, Acted) and fact.seat == seat]
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_whole_game_is_played(game: str, columns: int, tmp_path: Path) -> None:
+    with PseudoTerminal("play", *GAMES[game], "--journal", str(tmp_path), columns=columns) as terminal:
+        turns = play_on(terminal)
+        assert terminal.settings == terminal.before
+
+    recorded = record(tmp_path)
+    seat = recorded.names.index("human")
+    assert recorded.closing is not None and recorded.closing.result.ejected == ()
+    assert len(acts(recorded, seat)) == turns > 0
+    assert recorded.limits is None
+
+
+def test_an_illegal_move_is_refused_by_the_rule_and_asked_again(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
+        assert terminal.until(PROMPT).count("to place") == 1  # the board is drawn once
+        terminal.type("9,9\n")
+        said = terminal.until(f"\n{PROMPT}")
+        assert "Illegal, by rule 3.2: there is no tile at [9, 9]." in said
+        assert '"A penguin is put on a tile of the board, with any number of fish."' in said
+        terminal.type("north\n")
+        assert "Not understood: 'north' is no position; write where to put a penguin" in terminal.until(f"\n{PROMPT}")
+        terminal.type("help\n")
+        assert "ROW,COLUMN ROW,COLUMN" in terminal.until(f"\n{PROMPT}")
+        terminal.type("1,1\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        play_on(terminal)
+
+    assert acts(record(tmp_path))[0] == "places a penguin at [1, 1]"
+
+
+def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("0,0\n")
+        assert "human places a penguin at [0, 0]." in terminal.until(SEND)
+        terminal.type("u\n")
+        terminal.until(PROMPT)
+        terminal.type("0,1\n")
+        terminal.until(SEND)
+        terminal.type("9,9\n")
+        assert "Illegal, by rule 3.2" in terminal.until(PROMPT)
+        terminal.type("0,1\n")
+        terminal.until(SEND)
+        terminal.type("0,2\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        play_on(terminal)
+
+    assert acts(record(tmp_path))[0] == "places a penguin at [0, 2]"
+
+
+def test_tab_completes_word_by_word(tmp_path: Path) -> None:
+    with PseudoTerminal("play", "q", "human", "best", "--seed", "7", "--journal", str(tmp_path)) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("mo\t")
+        terminal.until("moves ")
+        terminal.type("\x15pl\t")
+        terminal.until("place ")
+        terminal.type("\t")
+        assert {"-1,0", "0,-1", "0,1", "1,0"} <= set(terminal.until("place ").split())
+        terminal.type("0,1 \t")  # of the hand only one tile fits there
+        terminal.until("blue ")
+        terminal.type("8\t\n")
+        assert "human places blue 8star at [0, 1]." in terminal.until(SEND)
+        terminal.type("\n")
+        terminal.until(PROMPT, OVER)
+
+    assert acts(read_lawful(next(tmp_path.glob("*.jsonl"))))[0] == "places blue 8star at [0, 1]"
+
+
+def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("0,0\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        terminal.until(PROMPT)
+        terminal.type("1,")
+        terminal.until("1,")
+        terminal.type("\x03")
+        assert terminal.ended() == 130
+        assert terminal.settings == terminal.before
+        (again,) = re.findall(r"to go on with the match: fairplay (resume \S+)", terminal.shown)
+
+    with PseudoTerminal(*again.split()) as terminal:
+        play_on(terminal)
+
+    recorded = record(tmp_path)
+    assert recorded.closing is not None and len(recorded.resumptions) == 1
+    assert acts(recorded)[0] == "places a penguin at [0, 0]"
+
+
+def test_ctrl_d_asks_once_whether_to_leave() -> None:
+    with PseudoTerminal("play", *FISH) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("\x04")
+        terminal.until("Leave the table? You are out then, and the others play on. y or n> ")
+        terminal.type("n\n")
+        terminal.until(PROMPT)
+        terminal.type("\x04")
+        terminal.until("y or n> ")
+        terminal.type("\x04")
+        terminal.until("human is out: gone (turn), left the table", "\n")
+        assert terminal.ended() == 0
+        assert "human (0) is out: gone (turn), left the table" in terminal.shown
+        assert terminal.settings == terminal.before
+
+
+def test_whoever_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("resign\n")
+        terminal.until("y or n> ")
+        terminal.type("no\n")
+        terminal.until(PROMPT)
+        terminal.type("quit\n")
+        terminal.until("y or n> ")
+        terminal.type("y\n")
+        assert terminal.ended() == 0
+
+    recorded = record(tmp_path)
+    assert recorded.closing is not None
+    assert [out.why for out in recorded.closing.result.ejected] == ["left the table"]
+    assert acts(recorded, 1)
+
+
+@pytest.mark.alone
+def test_a_deadline_ends_the_turn_in_the_middle_of_typing() -> None:
+    with PseudoTerminal("play", *FISH, "--limit", "move=2,start=60") as terminal:
+        assert re.search(r"\([12] s left\) human> $", terminal.until(PROMPT))
+        terminal.type("0,")
+        terminal.until("0,\nhuman is out: timed out (turn), no answer within 2 s")
+        assert terminal.ended() == 0
+        assert "human (0) is out: timed out (turn), no answer within 2 s" in terminal.shown
+        assert terminal.settings == terminal.before
+
+
+def test_a_time_limit_stays_when_the_match_is_resumed(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--limit", "3000", "--journal", str(tmp_path)) as terminal:
+        terminal.until("s left) human> ")
+        terminal.type("\x03")
+        assert terminal.ended() == 130
+
+    (path,) = tmp_path.glob("*.jsonl")
+    with PseudoTerminal("resume", str(path)) as terminal:
+        terminal.until("s left) human> ")
+
+
+TWO_AT_ONCE = """
+import asyncio, sys
+from pathlib import Path
+from fairplay.hosting.run import run_async
+from fairplay.hosting.spec import Entrant, MatchSpec
+
+async def main():
+    players = Entrant("human"), Entrant("greedy")
+    slow = asyncio.create_task(run_async(MatchSpec(game="fish", entrants=players)))
+    while not Path(sys.argv[1]).exists():
+        await asyncio.sleep(0.01)
+    await run_async(MatchSpec(game="fish", entrants=players[1:] * 2))
+    print("another match is over", flush=True)
+    await slow
+
+asyncio.run(main())
+"""
+
+
+def test_others_go_on_while_a_person_thinks(tmp_path: Path) -> None:
+    with PseudoTerminal(str(tmp_path / "go"), command=(sys.executable, "-c", TWO_AT_ONCE)) as terminal:
+        terminal.until(PROMPT)
+        (tmp_path / "go").touch()
+        terminal.until("another match is over")
+        terminal.type("help\n")
+        terminal.until(PROMPT)
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL])
+def test_nobody_is_left_at_the_keyboard_when_the_match_ends(kind: signal.Signals) -> None:
+    shell = ("sh", "-c", '"$0" "$@"; read line; exit 7', str(SCRIPT))  # which has the terminal to itself then
+    with PseudoTerminal("play", *FISH, command=shell) as terminal:
+        terminal.until(PROMPT)
+        assert terminal.settings[3] & termios.ICANON == 0
+        (match,) = children(terminal.process.pid)
+        person = [
+            child for child in children(match) if b"fairplay.cli.person" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        pid = os.pidfd_open(*person)
+        try:
+            os.kill(match, kind)
+            assert select.select([pid], [], [], 60)[0], "still running"
+            assert terminal.settings == terminal.before
+            terminal.type("\n")
+            assert terminal.ended() == 7
+        finally:
+            os.close(pid)
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(number)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for number in (task / "children").read_text().split()
+    ]
+
+
+def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
+    with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
+        terminal.until("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.type("\n")
+        assert "hand " in terminal.until("ann> ")
+        terminal.type("pass\n")
+        terminal.until(SEND)
+        sent = len(terminal.raw)
+        terminal.type("\n")
+        said = terminal.until("bob, it is your turn. Press Enter when nobody else is looking. ")
+        assert "hand " not in said
+        assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]  # with what can be scrolled back to
+        terminal.type("\n")
+        assert "hand " in terminal.until("bob> ")
+
+
+def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:
+    with PseudoTerminal("play", "fish", "ann=human", "bob=human", *SMALL) as terminal:
+        terminal.until("ann> ")
+        terminal.type("0,0\n\n")
+        terminal.until("bob> ")
+        assert "looking" not in terminal.shown
+
+
+def blind() -> str:
+    """What plays Fish on 3 x 3 tiles from a file: everything that could be done, again and again."""
+    tiles = [f"{row},{column}" for row, column in product(range(3), repeat=2)]
+    moves = [f"{start} {to}" for start, to in product(tiles, repeat=2)]
+    return "".join(f"{line}\n\n" for line in (*tiles, *tiles, *moves * 9))
+
+
+def piped(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SCRIPT, *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=100,
+        check=False,
+    )
+
+
+def test_a_whole_game_is_played_through_a_pipe(tmp_path: Path) -> None:
+    done = piped(blind(), "play", *FISH, "--journal", str(tmp_path))
+
+    assert done.returncode == 0
+    assert "human> 0,0\nhuman places a penguin at [0, 0].\nEnter: send it, u: take it back> \n" in done.stderr
+    assert "by rule" not in done.stdout and "by rule 3.3" in done.stderr
+    recorded = record(tmp_path)
+    assert recorded.closing is not None and recorded.closing.result.ejected == ()
+
+
+def test_events_stay_clean_beside_a_person() -> None:
+    done = piped("0,0\n\n", "play", *FISH, "--events")
+
+    assert all(line.startswith("{") for line in done.stdout.splitlines())
+    assert '"type":"acted","name":"human"' in done.stdout
+
+
+def test_where_nothing_can_be_read_it_is_said_in_one_line() -> None:
+    done = piped("", "play", *FISH, "--quiet")
+
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "Nothing more can be read, so human leaves the table."
+    assert done.stdout.splitlines()[-1] == "human (0) is out: gone (turn), left the table"
+
+
+@pytest.mark.parametrize(
+    ("environment", "forbidden"),
+    [
+        ({"NO_COLOR": "1"}, rb"\x1b\[[0-9;]*m"),
+        ({"TERM": "dumb"}, rb"\x1b"),
+        ({"PYTHONIOENCODING": "latin-1"}, "│".encode()),
+    ],
+    ids=["NO_COLOR", "dumb", "latin-1"],
+)
+def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str], forbidden: bytes) -> None:
+    with PseudoTerminal("play", *GAMES["tsuro"], environment=environment) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("hel\t\n")
+        terminal.until(f"\n{PROMPT}")
+        terminal.type(f"{listed(terminal)[0]}\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        terminal.until(PROMPT)
+        assert re.search(forbidden, terminal.raw) is None
+        assert b"human places tile" in terminal.raw
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("play", "fish", "human", "greedy", "--games", "2"), "human plays single matches at a terminal, and no"),
+        (("check-bot", "fish", "human"), "human cannot be checked: name the program"),
+        (("join", "--course", "fish", "127.0.0.1:1", "human"), "'human' is no player of this machine"),
+    ],
+)
+def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], why: str) -> None:
+    assert refusal(fairplay(*arguments)).startswith(why)
+
+
+def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
+    host = subprocess.Popen(
+        [SCRIPT, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "60", "--journal", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with host:
+        assert host.stderr is not None
+        place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
+        with PseudoTerminal("join", place, "human") as terminal:
+            terminal.until("s left) ")
+            while not terminal.until(PROMPT, "ranked ").endswith("ranked "):
+                terminal.type(f"{listed(terminal)[-1]}\n")
+                terminal.until(SEND)
+                terminal.type("\n")
+            assert terminal.ended() == 0
+    assert record(tmp_path).closing is not None
