@@ -1,10 +1,12 @@
 """Collect the verbs of the command, and turn errors into one line."""
 
+import os
 import sys
 from importlib import import_module
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from fairplay.cli.interrupts import sigterm_interrupts
 from fairplay.cli.output import plain_output, silence
@@ -13,6 +15,7 @@ from fairplay.core.version import VERSION
 from fairplay.render.text import printable
 
 LONGEST_ERROR = 2000
+ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
 VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
     *("games", "players", "play", "tournament", "standings", "check-bot", "join", "serve", "replay", "draw", "verify"),
     *("resume", "why", "why-not", "debug", "library", "doctor", "course"),
@@ -33,7 +36,17 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name)
+        command = load(cmd_name)
+        if command is None or ASKED not in os.environ:
+            return command
+        from fairplay.cli.completion import known
+
+        return known(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs that begin so; what they are for would take loading all of them."""
+        options = [] if incomplete.isalnum() or not incomplete else click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(verb) for verb in VERBS if verb.startswith(incomplete)), *options]
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,6 +60,10 @@ def fairplay() -> None:
 
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
+    if ASKED in os.environ:
+        from fairplay.cli.completion import answer
+
+        answer(fairplay)
     with plain_output(), sigterm_interrupts():
         run()
 

@@ -143,7 +143,7 @@ class Person:
             print("".join(f"{move:{widest}}" for move in shown[start : start + across]).rstrip())
         if left := len(found) - len(shown):
             least = "at least " if len(self._actions()) == MOST_ACTIONS else ""
-            say(f"... and {least}{left} more; moves {found[-1].split()[0]} shows those that begin so")
+            say(f"... and {least}{left} more; moves and a beginning shows what begins so")
 
     def _show(self) -> None:
         """The board as they see it, and what they were told."""

@@ -1,0 +1,144 @@
+"""Complete command lines in a real shell, as people do who press Tab."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from fairplay.cli.completion import FINDERS
+from fairplay.cli.main import VERBS, load
+from fairplay.games import GAMES, title
+from tests.cli.command import SCRIPT, SMALL, fairplay
+from tests.cli.pseudo_terminal import PseudoTerminal
+
+# What bash does when Tab is pressed: it takes the line apart, calls the function, and shows what that leaves behind.
+TAB = """
+eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+compopt() { echo "option $2"; }
+_fairplay_completion fairplay
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+PATH = f"{SCRIPT.parent}:{os.environ['PATH']}"
+
+
+def tab(*words: str, folder: Path | None = None) -> list[str]:
+    """What bash is given for the last of these words, which are apart as bash takes them apart."""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", TAB, "bash", "fairplay", *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PATH": PATH},
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_somebody_presses_tab_in_bash() -> None:
+    bash = ("bash", "--norc", "--noprofile", "-i")
+    with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}) as terminal:
+        terminal.type('eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"; echo now ready\n')
+        terminal.until("\nnow ready")
+        for begun, whole in (
+            ("fairplay tou", "fairplay tournament "),
+            ("\x15fairplay play fi", "fairplay play fish "),
+            ("loo", "lookahead "),
+            ("ann=gr", "ann=greedy "),
+            ("--set ro", "--set rows="),
+            ("", "8 "),
+            ("--limit mo", "--limit move="),
+        ):
+            terminal.type(f"{begun}\t")
+            assert terminal.until(whole).endswith(whole)
+
+
+def test_verbs() -> None:
+    assert tab("") == list(VERBS)
+    assert tab("why") == ["why", "why-not"]
+
+
+def test_games() -> None:
+    assert tab("play", "") == list(GAMES)
+    assert tab("serve", "--course", "t") == ["tsuro"]
+    assert tab("library", "find", ".", "--game", "q") == ["q"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_players_of_the_game_and_those_elsewhere(game: str) -> None:
+    assert tab("play", game, "") == [*title(game).house, "human", "exec:", "tcp:", "ws:", "py:"]
+
+
+def test_players_behind_a_label_and_behind_other_options() -> None:
+    assert tab("play", "fish", "ann", "=", "lo") == ["lookahead"]
+    assert tab("play", "fish", "ann", "=") == tab("play", "fish", "")
+    assert tab("play", "--seed", "7", "fish", "random", "gr") == ["greedy"]
+
+
+def test_files_of_players_are_left_to_the_shell() -> None:
+    assert tab("play", "fish", "./my") == ["option", "default"]
+
+
+def test_parameters_and_their_values() -> None:
+    assert tab("play", "fish", "--set", "ro") == ["option", "nospace", "rows="]
+    assert tab("play", "fish", "--set", "cramped", "=") == ["true", "false"]
+    assert tab("play", "fish", "--set", "colours", "=", "r") == ["random"]
+    assert "size=" in tab("play", "tsuro", "--set", "")
+    assert "rules=" not in tab("play", "tsuro", "--set", "")
+
+
+def test_limits() -> None:
+    assert tab("play", "fish", "--limit", "f") == ["option", "nospace", "first="]
+    assert tab("play", "fish", "--limit", "move", "=", "5,ba") == ["option", "nospace", "5,bank="]
+
+
+def test_options_and_their_choices() -> None:
+    assert tab("play", "fish", "--sa") == ["--sandbox"]
+    assert tab("play", "fish", "--sync", "b") == ["batch"]
+
+
+def test_journals_by_path_and_by_id(tmp_path: Path) -> None:
+    fairplay("play", "fish", "random", "greedy", *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+    (path,) = (tmp_path / "games").glob("*.jsonl")
+
+    for verb in ("replay", "draw", "verify", "resume", "why", "debug"):
+        assert tab(verb, path.name[:6], folder=tmp_path) == [f"games/{path.name}"]
+    assert tab("replay", "games/", folder=tmp_path) == [f"games/{path.name}"]
+    assert tab("replay", "ga", folder=tmp_path) == ["option", "default"]  # a folder, which the shell completes
+    assert tab("library", "show", "games", "", folder=tmp_path) == [path.stem]
+    assert tab("resume", str(path), "gr", folder=tmp_path) == ["greedy"]
+
+
+def test_courses() -> None:
+    assert "xstate" in tab("course", "fish", "xst")
+
+
+@pytest.mark.parametrize("words", [("play", "chess", "r"), ("library", "show", "/nowhere", ""), ("nothing", "x")])
+def test_what_makes_no_sense_is_met_with_silence(words: tuple[str, ...]) -> None:
+    assert "Traceback" not in " ".join(tab(*words))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(shell: str) -> None:
+    done = subprocess.run(
+        [SCRIPT],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "_FAIRPLAY_COMPLETE": f"{shell}_source"},
+        check=True,
+    )
+
+    assert "fairplay" in done.stdout
+    assert done.stderr == ""
+
+
+def test_every_kind_of_parameter_is_used_by_a_verb() -> None:
+    commands = [load(verb) for verb in VERBS]
+    commands += [other for one in commands if isinstance(one, click.Group) for other in one.commands.values()]
+    there = {(one.param_type_name, one.name) for command in commands if command for one in command.params}
+
+    assert set(FINDERS) <= there
