@@ -47,10 +47,9 @@ def views(game: str, seed: bytes) -> Iterator[Any]:
 @pytest.mark.parametrize("seed", SEEDS, ids=["0", "1", "2"])
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_is_written_is_read_as_the_same_action(game: str, seed: bytes) -> None:
-    shelf = title(game)
-    rules = shelf.rules()
-    possible = ((view, action) for view in views(game, seed) for action in islice(rules.actions(view), MOST))
-    for view, action in some(possible):
+    shelf, rules = title(game), title(game).rules()
+    seen = ((view, action) for view in views(game, seed) for action in islice(rules.actions(view), MOST))
+    for view, action in some(seen):
         written = shelf.write(action)
         assert shelf.read(view, written) == action
         assert shelf.read(view, f"  {written.upper()} ".replace(" ", "  ")) == action
@@ -82,8 +81,8 @@ def test_anything_else_is_refused_in_one_line(game: str, words: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_help_fits_on_a_terminal(game: str) -> None:
     lines = title(game).help.splitlines()
-    assert 2 <= len(lines) <= 6
-    assert max(len(line) for line in lines) <= 120
+    assert 2 <= len(lines) <= 8
+    assert max(len(line) for line in lines) < 80
 
 
 def test_fish_takes_positions() -> None:
@@ -113,7 +112,7 @@ def test_tsuro_takes_tiles_turned() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("12", "'12' says not what to do; write tile, degrees, square and port, as in 12 90 3,0 E"),
+        ("12", "write tile, degrees, square and port, as in 12 90 3,0 E, not '12'"),
         ("35 0", "there is no tile 35; tiles are numbered from 0 to 34"),
         ("3 45", "no tile is turned by 45 degrees; write 0, 90, 180 or 270"),
         ("3 90 0,0 I", "there is no port I; ports are lettered from A to H"),

@@ -8,7 +8,7 @@ from fairplay.games.fish.state import PLACING, View
 
 HELP = """\
 ROW,COLUMN              put a penguin there, as in 2,3
-ROW,COLUMN ROW,COLUMN   move the penguin that stands there to there, as in 2,3 4,4
+ROW,COLUMN ROW,COLUMN   move a penguin from there to there, as in 2,3 4,4
 Rows and columns are the numbers at the edge of the board."""
 POSITION = re.compile(r"(\d{1,9})\s*,\s*(\d{1,9})\s*", re.ASCII)
 EXPECTED = {True: "where to put a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}

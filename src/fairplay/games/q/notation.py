@@ -9,11 +9,13 @@ from fairplay.games.q.pieces import NAMES, Position
 from fairplay.games.q.state import View
 
 HELP = """\
-place ROW,COLUMN TILE   put a tile there, as in 0,1 red star; more of them behind it, as in 0,1 red star 0,2 red circle
+place ROW,COLUMN TILE   put a tile there, as in 0,1 red star; and more, as in
+                        0,1 red star 0,2 red circle
 exchange                give all your tiles back, and get as many others
 pass                    do nothing
-A tile is a colour and a shape, or its number in your hand, from 1 at the left. Words may be cut short: 0,1 r st 0,2 3.
-Rows and columns are the numbers beside the map; those above and left of the first tile are negative."""
+A tile is its colour and shape, or its number in your hand, from 1 at the left.
+Words may be cut short, and "place" left out: 0,1 r st 0,2 3
+Rows and columns are the numbers beside the map."""
 POSITION = re.compile(r"(-?\d{1,9}),(-?\d{1,9})", re.ASCII)
 DEEDS = ("place", "exchange", "pass")
 EXPECTED = "write what to place where, as in 0,1 red star, or exchange, or pass"

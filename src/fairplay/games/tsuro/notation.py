@@ -9,9 +9,12 @@ from fairplay.games.tsuro.pieces import DEGREES, PORTS, TILES, Degrees, Port
 from fairplay.games.tsuro.state import PLACING, View
 
 HELP = """\
-TILE DEGREES            lay the tile before your avatar, turned clockwise by 0, 90, 180 or 270 degrees, as in 12 90
-TILE DEGREES X,Y PORT   put the first tile at the edge, with your avatar on a port, as in 12 90 3,0 E
-The ports of a tile are lettered clockwise: A B north, C D east, E F south, G H west. X,Y counts from the top left."""
+TILE DEGREES            lay a tile before your avatar, turned clockwise by
+                        0, 90, 180 or 270 degrees, as in 12 90
+TILE DEGREES X,Y PORT   put the first tile at the edge, with your avatar on a
+                        port, as in 12 90 3,0 E
+Ports are lettered clockwise: A B north, C D east, E F south, G H west.
+X,Y is a square, counted from 0,0 at the top left."""
 WORDS = re.compile(r"(\d{1,9})\s+(\d{1,9})°?(?:\s+(\d{1,9})\s*,\s*(\d{1,9})\s+(\w))?", re.ASCII)
 EXPECTED = {
     True: "tile, degrees, square and port, as in 12 90 3,0 E",
@@ -34,7 +37,7 @@ def read(view: View, words: str) -> Action:
     found = WORDS.fullmatch(words.strip())
     if found is None:
         expected = EXPECTED[view.table.stage is PLACING]
-        raise BadRequest(f"{words!r} says not what to do; write {expected}")
+        raise BadRequest(f"write {expected}, not {words!r}")
     tile, degrees, x, y, port = found.groups()
     if int(tile) >= TILES:
         raise BadRequest(f"there is no tile {tile}; tiles are numbered from 0 to {TILES - 1}")
