@@ -1,6 +1,7 @@
 """Record matches of every game for pages to show, some with a player that fails."""
 
 from collections.abc import Sequence
+from itertools import accumulate, cycle
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def record(
     if fails is not None:
         players[1] = Failing(game, fails)
     match = dealt(rules, names, bytes([seed] * 32), match_id=f"{game}-{len(list(folder.iterdir()))}", sealed=sealed)
-    with Journal(folder).begin(match) as kept:
-        play(match, [Local(player, rules) for player in players], record=kept)
+    clock = accumulate(cycle((0.0007, 0.031, 0.4, 1.9, 25.0))).__next__
+    with Journal(folder, clock=clock).begin(match) as kept:
+        play(match, [Local(player, rules, clock) for player in players], record=kept)
     return folder / f"{match.id}.jsonl"

@@ -13,13 +13,16 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 function failed(why) {
   byId("badge").className = "badge bad";
   byId("badge").textContent = `✗ ${why}`;
+  byId("empty").textContent = "The board is not shown, for it would be that of another match.";
 }
 
 async function begin() {
   const { journal, words, scores } = JSON.parse(byId("match").textContent);
   const chain = checked(journal);
-  attest(chain, byId("badge"), byId("record"));
-  if (chain.broken) return; // what is shown of a match is what its record says
+  attest(chain, byId("record"));
+  if (chain.broken) return failed(`Record changed: line ${chain.broken.line}`);
+  byId("badge").className = "badge good";
+  byId("badge").textContent = `✓ Record whole: ${journal.length} lines`;
   const pictures = await unpacked(byId("pictures").textContent);
   show(chain.lines, words, scores, pictures);
 }
@@ -156,4 +159,4 @@ for (const button of document.querySelectorAll(".helps")) {
 addEventListener("keydown", (event) => {
   if (event.key === "?" && !byId("help").open) byId("help").showModal();
 });
-begin().catch(() => failed("This file is damaged: it cannot be read"));
+begin().catch(() => failed("File damaged: it cannot be read"));

@@ -90,16 +90,13 @@ export function result({ ranking, ejected, scores }, names, place) {
 }
 
 /** Say whether the record is whole, and what it is to be compared with. */
-export function attest({ lines, receipt, broken }, badge, place) {
-  badge.className = broken ? "badge bad" : "badge good";
-  badge.textContent = broken
-    ? `✗ Record changed: line ${broken.line}`
-    : `✓ Record whole: ${lines.length} lines`;
+export function attest({ lines, receipt, broken }, place) {
   if (broken) {
     place.append(element("p", { class: "out" }, `Line ${broken.line} of the record is wrong: ${broken.why}.`));
     return;
   }
   const [opening, fits] = [lines[0], dealFits(lines[0])];
+  place.append(element("p", {}, "Compare the receipt with the one that players and observers were given:"));
   const begun = new Date(opening.at * 1000);
   const facts = [["Receipt", receipt], ["Match", opening.match]];
   if (!Number.isNaN(begun.valueOf())) facts.push(["Begun", begun.toUTCString()]);
