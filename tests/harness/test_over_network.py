@@ -136,6 +136,7 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("q", "xserver", "99999"), "PORT is a number from 0 to 65535, not '99999'"),
         (("fish", "xstate", "4000"), "xstate takes no arguments"),
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
+        (("tsuro", "xservers"), "xadmin, xserver, xclients"),
         (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),
     ],

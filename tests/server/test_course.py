@@ -1,6 +1,7 @@
 """Serve the clients of a course over real sockets: the good get their result, and the bad hurt nobody else."""
 
 import asyncio
+import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from fairplay.harness.clients import Actor, Deed, act
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
+from fairplay.server import course
 from fairplay.server.course import NOTHING, Served, serve
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
@@ -319,3 +321,36 @@ def test_a_server_that_is_called_off_leaves_nothing() -> None:
 
     assert soon(lambda: gained(before).files == 0)
     assert soon(lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon])
+
+
+def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    began, called_off, managed = threading.Event(), threading.Event(), course.managed
+
+    def late(*arguments: Any) -> Any:
+        began.set()
+        called_off.wait(20)
+        return managed(*arguments)
+
+    monkeypatch.setattr(course, "managed", late)
+
+    async def main() -> None:
+        rules, told = replace(SERVERS["tsuro"].rules, most=3), list[str]()
+        server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, tell=told.append))
+        while not told:
+            await asyncio.sleep(0.01)
+        clients = [asyncio.ensure_future(good("tsuro", "")(int(told[0].rpartition(":")[2]))) for _ in range(3)]
+        await asyncio.to_thread(began.wait, 20)
+        server.cancel()
+        await asyncio.sleep(0.05)
+        called_off.set()
+        with pytest.raises(asyncio.CancelledError):
+            await server
+        assert list(tmp_path.iterdir()) == []
+        await asyncio.gather(*clients)
+
+    asyncio.run(main())
+
+    assert list(tmp_path.iterdir()) == []

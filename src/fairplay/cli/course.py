@@ -85,7 +85,8 @@ def find(game: str, harness: str) -> Harness:
     if game not in HARNESSES:
         raise BadRequest(f"the course has no harnesses for {game!r}; it has some for {', '.join(HARNESSES)}")
     if harness not in HARNESSES[game]:
-        raise BadRequest(f"{game} has no harness {harness!r}; it has {', '.join(HARNESSES[game])}")
+        known = ", ".join([*HARNESSES[game], *PROGRAMS.get(game, {})])
+        raise BadRequest(f"{game} has no harness {harness!r}; it has {known}")
     return HARNESSES[game][harness]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -31,6 +31,7 @@ from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.limits import Limits
 from fairplay.players.places import reason
 from fairplay.players.sign_up import SignUp
+from fairplay.referee.closing import surely
 from fairplay.referee.host import Referee, distinct
 from fairplay.server.in_loop import InLoop
 from fairplay.server.lobby import Lobby, Show, Tell, numbers, unshown
@@ -128,26 +129,39 @@ class Company:
 
     async def tournament(self, folder: str | None) -> Served:
         """A knock-out by the rules of the course, with its first and its last call."""
-        async with AsyncExitStack() as leaving:
-            place = leaving.enter_context(TemporaryDirectory()) if folder is None else folder
-            failed = await self._say(dict.fromkeys(self._clients, self._dialect.opening))
-            cup = Cup(
-                game=self._dialect.game,
-                players=tuple(one for one in self._entrants if one.name not in failed),
-                format=COURSES[self._dialect.game],
-                seed=secrets.token_bytes(SEED_BYTES),
-                parameters=self._game.parameters(),
-                limits=self._limits,
-            )
-            executor = InLoop(asyncio.get_running_loop(), self._channels)
-            leaving.callback(executor.stop)
-            ranks, expelled = await asyncio.to_thread(managed, cup, Path(place), executor, Ejections(self._tell))
+        failed = await self._say(dict.fromkeys(self._clients, self._dialect.opening))
+        cup = Cup(
+            game=self._dialect.game,
+            players=tuple(one for one in self._entrants if one.name not in failed),
+            format=COURSES[self._dialect.game],
+            seed=secrets.token_bytes(SEED_BYTES),
+            parameters=self._game.parameters(),
+            limits=self._limits,
+        )
+        with TemporaryDirectory() if folder is None else nullcontext(folder) as place:
+            ranks, expelled = await self._managed(cup, Path(place))
         out = [*failed, *expelled]
         winners = ranks[0] if ranks else []
         closing = self._dialect.closing
         told = {name: None if closing is None else Call(closing, (name in winners,)) for name in self._clients}
         late = await self._say({name: call for name, call in told.items() if name not in out})
         return Served([[name for name in rank if name not in late] for rank in ranks], [*out, *late])
+
+    async def _managed(self, cup: Cup, folder: Path) -> tuple[Ranks, list[str]]:
+        """What comes of a tournament; afterwards nobody writes to its folder any more, also if it was cancelled."""
+        loop = asyncio.get_running_loop()
+        executor = InLoop(loop, self._channels)
+        managing = loop.run_in_executor(None, managed, cup, folder, executor, Ejections(self._tell))
+        managing.add_done_callback(lambda future: future.exception())  # if it was cancelled, nobody else looks at it
+
+        async def end() -> None:
+            await executor.stop()
+            await asyncio.wait((managing,))
+
+        try:
+            return await asyncio.shield(managing)
+        finally:
+            await surely(end())
 
     def seats_in(self, state: Any) -> int:
         """For how many a state is."""

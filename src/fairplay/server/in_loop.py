@@ -21,6 +21,7 @@ class InLoop(Executor):
         self._loop = loop
         self._gather = gather
         self._playing: set[Future[bytes]] = set()
+        self._tasks: set[asyncio.Task[bytes]] = set()  # in which they are played
         self._stopped = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -29,15 +30,20 @@ class InLoop(Executor):
         playing = asyncio.run_coroutine_threadsafe(self._play(decode_job(job)), self._loop)
         self._playing.add(playing)
         playing.add_done_callback(self._playing.discard)
-        if self._stopped:
-            playing.cancel()
         return playing
 
-    def stop(self) -> None:
-        """Call off what is played: whoever waits for it hears that, and does not wait any longer."""
+    async def stop(self) -> None:
+        """Call off what is played, and whatever is still handed over; come back when none of it goes on."""
         self._stopped = True
         for playing in list(self._playing):
             playing.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _play(self, job: Job) -> bytes:
+        if self._stopped:
+            raise asyncio.CancelledError
+        task: Any = asyncio.current_task()
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return encode([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
