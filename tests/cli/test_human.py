@@ -108,6 +108,8 @@ def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> N
         terminal.until(SEND)
         terminal.type("0,2\n")
         terminal.until(SEND)
+        terminal.type("b\n")
+        assert re.search(r"/ \d \\___/ \d \\___/R \d\\", terminal.until(SEND))  # the penguin that is not there yet
         terminal.type("\n")
         play_on(terminal)
 
@@ -315,7 +317,9 @@ def test_a_whole_game_is_played_through_a_pipe(tmp_path: Path) -> None:
     done = piped(blind(), "play", *FISH, "--journal", str(tmp_path))
 
     assert done.returncode == 0
-    assert "human> 0,0\nhuman places a penguin at [0, 0].\nEnter: send it, u: take it back> \n" in done.stderr
+    assert (
+        "human> 0,0\nhuman places a penguin at [0, 0].\nEnter: send it, b: see it, u: take it back> \n" in done.stderr
+    )
     assert "by rule" not in done.stdout and "by rule 3.3" in done.stderr
     recorded = record(tmp_path)
     assert recorded.closing is not None and recorded.closing.result.ejected == ()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Acted
 from fairplay.core.match import Match
 from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
@@ -17,11 +18,14 @@ from fairplay.games.fish.actions import Move
 from fairplay.games.fish.actions import Place as PutPenguin
 from fairplay.games.fish.notation import read as read_fish
 from fairplay.games.q import Exchange, Pass, Place, Placement, Q
+from fairplay.games.q.notation import foresee as foresee_q
 from fairplay.games.q.notation import read as read_q
+from fairplay.games.q.pieces import NAMES
 from fairplay.games.q.state import View as QView
 from fairplay.games.tsuro import Lay, Tsuro
 from fairplay.games.tsuro import Place as PutTile
 from fairplay.games.tsuro.notation import read as read_tsuro
+from fairplay.games.tsuro.state import View as TsuroView
 from fairplay.testing.playouts import Sampling, play_on
 from tests.games.q import positions as q
 from tests.some import some
@@ -53,6 +57,35 @@ def test_whatever_is_written_is_read_as_the_same_action(game: str, seed: bytes) 
         written = shelf.write(action)
         assert shelf.read(view, written) == action
         assert shelf.read(view, f"  {written.upper()} ".replace(" ", "  ")) == action
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_foreseen_is_what_comes(game: str) -> None:
+    shelf = title(game)
+    rules = shelf.rules.with_parameters(shelf.quick)
+    match = Match(rules, rules.deal(rules.seats[-1], SEEDS[0]), tuple("abcde"[: rules.seats[-1]]))
+    for fact, after in some(islice(play_on(match, Sampling(Lots(SEEDS[0]), MOST, 50)), POSITIONS)):
+        before, then = match.view(fact.seat), after.view(fact.seat)
+        match = after
+        if isinstance(fact, Acted):
+            foreseen = shelf.foresee(before, fact.action)
+            assert seen(foreseen) == seen(then)
+
+
+def seen(view: Any) -> object:
+    """What can be foreseen of a view: the board."""
+    match view:
+        case QView():
+            return view.map.tiles
+        case TsuroView():
+            return view.table
+        case _:
+            return view
+
+
+def test_placed_tiles_of_q_leave_the_hand() -> None:
+    view = holding("red star", "blue square", "red star")
+    assert [NAMES[kind] for kind in foresee_q(view, read_q(view, "0,1 1")).hand] == ["blue square", "red star"]
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -91,10 +91,13 @@ class Person:
             action = self._action_in(self._ask(self._prompt(f"{self._name}> ")))
             while action is not None:
                 say(f"{self._name} {action}.")
-                said = self._ask(self._prompt("Enter: send it, u: take it back> "))
+                said = self._ask(self._prompt("Enter: send it, b: see it, u: take it back> "))
                 if not said:
                     return action
-                action = None if said in ("u", "undo", "back") else self._action_in(said)
+                if said in ("b", "board"):
+                    self._draw(self._shelf.foresee(self._view, action), self._view)
+                else:
+                    action = None if said in ("u", "undo", "back") else self._action_in(said)
 
     def _action_in(self, words: str) -> Any:
         """The lawful action that was typed; None: it was something else, which has been dealt with."""
@@ -143,17 +146,19 @@ class Person:
             print("".join(f"{move:{widest}}" for move in shown[start : start + across]).rstrip())
         if left := len(found) - len(shown):
             least = "at least " if len(self._actions()) == MOST_ACTIONS else ""
-            say(f"... and {least}{left} more; moves and a beginning shows what begins so")
+            say(f"... and {least}{left} more; try: moves {' '.join(found[len(shown)].split()[:2])}")
 
     def _show(self) -> None:
         """The board as they see it, and what they were told."""
-        width = self._width if self.keyboard.is_terminal else None
-        print()
-        print(self._shelf.text(self._view, self._names, colour=in_colour(sys.stdout), width=width, before=self._last))
+        self._draw(self._view, self._last)
         if self._news:
-            say("", f"You got: {printable('; '.join(self._news), LONGEST)}")
+            say(f"You got: {printable('; '.join(self._news), LONGEST)}", "")
             self._news = []
-        print(flush=True)
+
+    def _draw(self, view: Any, before: Any) -> None:
+        width = self._width if self.keyboard.is_terminal else None
+        board = self._shelf.text(view, self._names, colour=in_colour(sys.stdout), width=width, before=before)
+        print(f"\n{board}\n", flush=True)
 
     def _prompt(self, words: str) -> str:
         left = self._until - time.monotonic()

@@ -24,6 +24,7 @@ class Title(msgspec.Struct, frozen=True):
     write: Callable[[Any], str]  # (action) -> what a person types for it
     read: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
     help: str  # what can be typed
+    foresee: Callable[[Any, Any], Any]  # (view, action) -> what its player would see right after it, as far as it knows
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over
     fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state
@@ -51,6 +52,7 @@ def title(name: str) -> Title:
         write=notation.write,
         read=notation.read,
         help=notation.HELP,
+        foresee=getattr(notation, "foresee", as_it_is),
         examples=examples.EXAMPLES,
         quick=getattr(examples, "QUICK", {}),
         fitting=getattr(examples, "fitting", as_it_is),
@@ -59,9 +61,9 @@ def title(name: str) -> Title:
     )
 
 
-def as_it_is(game: Game[Any, Any, Any], state: Any) -> Game[Any, Any, Any]:
-    """No parameter of this game has to fit its states."""
-    return game
+def as_it_is(one: Any, _: Any) -> Any:
+    """No parameter of this game has to fit its states, and nothing of it is foreseen."""
+    return one
 
 
 def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:

@@ -1,9 +1,10 @@
-"""Say an action of Fish in a few characters, and read what a person typed."""
+"""Say an action of Fish in a few characters, read what a person typed, and foresee what comes of it."""
 
 import re
 
 from fairplay.core.errors import BadRequest
 from fairplay.games.fish.actions import Action, Move, Place
+from fairplay.games.fish.game import Fish
 from fairplay.games.fish.state import PLACING, View
 
 HELP = """\
@@ -40,3 +41,8 @@ def read(view: View, words: str) -> Action:
             return Move(start, to)
         case _:
             raise BadRequest(f"these are {len(positions)} positions; {expected}")
+
+
+def foresee(view: View, action: Action) -> View:
+    """What its player would see right after a lawful action."""
+    return View(view.seat, Fish().apply(view.state, action))

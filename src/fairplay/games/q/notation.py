@@ -1,11 +1,14 @@
-"""Say an action of Q in a few words, and read what a person typed."""
+"""Say an action of Q in a few words, read what a person typed, and foresee what comes of it."""
 
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from fairplay.core.errors import BadRequest
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
-from fairplay.games.q.pieces import NAMES, Position
+from fairplay.games.q.board import cell_at
+from fairplay.games.q.pieces import KINDS, NAMES, Position
 from fairplay.games.q.state import View
 
 HELP = """\
@@ -54,6 +57,16 @@ def read(view: View, words: str) -> Action:
         tiles.append(Placement(tile_in(view, parts[1 : 1 + count]), at))
         parts = parts[1 + count :]
     return Place(tuple(tiles))
+
+
+def foresee(view: View, action: Action) -> View:
+    """What its player would see right after a lawful action, before it gets new tiles."""
+    if not isinstance(action, Place):
+        return view
+    placed, hand = [(cell_at(one.at), KINDS[one.tile]) for one in action.tiles], list(view.hand)
+    for _, kind in placed:
+        hand.remove(kind)
+    return replace(view, map=view.map.with_tiles(placed), hand=tuple(hand))
 
 
 def position_in(word: str) -> Position:

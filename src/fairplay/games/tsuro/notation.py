@@ -1,12 +1,13 @@
-"""Say an action of Tsuro in a few characters, and read what a person typed."""
+"""Say an action of Tsuro in a few characters, read what a person typed, and foresee what comes of it."""
 
 import re
 from typing import cast
 
 from fairplay.core.errors import BadRequest
 from fairplay.games.tsuro.actions import Action, Lay, Place
+from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import DEGREES, PORTS, TILES, Degrees, Port
-from fairplay.games.tsuro.state import PLACING, View
+from fairplay.games.tsuro.state import PLACING, State, View
 
 HELP = """\
 TILE DEGREES            lay a tile before your avatar, turned clockwise by
@@ -49,3 +50,8 @@ def read(view: View, words: str) -> Action:
     if port.upper() not in PORTS:
         raise BadRequest(f"there is no port {port}; ports are lettered from A to H")
     return Place(int(tile), turned, cast(Port, port.upper()), (int(x), int(y)))
+
+
+def foresee(view: View, action: Action) -> View:
+    """What its player would see right after a lawful action."""
+    return View(view.seat, Tsuro().apply(State(view.table, (), 0), action).table, ())
