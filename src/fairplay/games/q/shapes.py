@@ -6,7 +6,7 @@ from math import cos, pi, sin
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES, colour_of, shape_of
 from fairplay.render.colours import letters_on
 from fairplay.render.panel import GOLD, Skin
-from fairplay.render.svg import Value, box, circle, element, fade, paint, path, polygon, use, words
+from fairplay.render.svg import Value, box, circle, element, fade, paint, polygon, use, words
 
 # People who do not see red or green, or blue, have these at different brightness; the letters help as well.
 PAINTS = {
@@ -62,9 +62,6 @@ def definitions(kinds: Iterable[int], *, letters: bool, dark: bool, small: bool)
     yield paint("weave", along)
     yield paint("gap", GAP[dark])
     yield paint("cloth", ground)
-    threads = path("M0 2H8M0 6H8", stroke="url(#thread)"), path("M2 0V8M6 0V8", stroke="url(#weave)", opacity=0.4)
-    whole = box(0, 0, 8, 8, fill="url(#cloth)")
-    yield element("pattern", whole, *threads, id="linen", width=8.0, height=8.0, patternUnits="userSpaceOnUse")
     yield fade("slate", *SLATE)
     side = 2 * HALF
     yield element(
