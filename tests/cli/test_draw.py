@@ -8,6 +8,8 @@ import pytest
 from PIL import Image
 
 from fairplay.games.fish.draw import svg
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read
 from tests.cli.command import BROKEN, Done, complaint, fairplay, forged, journal, refusal, script, spoil
 
@@ -186,6 +188,19 @@ def test_no_hand_is_drawn_while_the_match_is_unfinished(tmp_path: Path) -> None:
     )
     assert public.code == 0
     assert 'id="q-hands"' not in public.out
+
+
+def test_no_hand_is_drawn_while_the_match_is_sealed(tmp_path: Path) -> None:
+    players = (Entrant("dag", "ann"), Entrant("dag", "bob"))
+    run(MatchSpec(game="q", entrants=players, journal=str(tmp_path), seed=bytes(32), sealed=True))
+    (path,) = tmp_path.glob("*.jsonl")
+
+    refused = fairplay("draw", str(path), "--seat", "ann", "-o", "-")
+
+    assert refusal(refused) == (
+        f"{path}: this match is sealed, and stays so until the seed of its deal is revealed; draw it without --seat"
+    )
+    assert fairplay("draw", str(path), "-o", "-").code == 0
 
 
 def test_where_nothing_is_hidden_a_seat_sees_an_unfinished_match_too(tmp_path: Path) -> None:
