@@ -9,7 +9,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.render.svg import resized
 
 MOST_PIXELS = 50_000_000  # of a PNG
-MOST_IN_ALL = 200_000_000  # of a GIF, in all its pictures: each takes a byte while it is made
+MOST_IN_ALL = 200_000_000  # of a GIF, in all its pictures: each takes a few bytes while it is made
 LONGEST_SIDE = 30_000
 COLOURS = 255  # of a GIF, and one more for whatever stays as it was
 SAMPLES = 8  # pictures that the colours of all are chosen from
@@ -33,8 +33,8 @@ def png(svg: str, width: int) -> bytes:
 def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter) -> bytes:
     """Pictures as a GIF so many pixels wide, which begins again when it has ended.
 
-    Each is shown for so long, and the last one longer. Lower ones stand in the middle of the highest. All share one
-    palette, and of each picture only what is new is kept.
+    Each is shown for so long, and the last one longer. All begin at the same height, so that a board stays in its place
+    whatever is below it. They share one palette, and of each picture only what is new is kept.
     """
     least, most = SECONDS
     if not least <= seconds <= most:
@@ -44,7 +44,7 @@ def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter
     high = max(frame.height for frame in frames)
 
     def pixels(frame: Any) -> Any:
-        on_white = frame.flatten(background=255).gravity("centre", width, high, extend="white")
+        on_white = frame.flatten(background=255).gravity("north", width, high, extend="white")
         return pillow.frombytes("RGB", (width, high), on_white.write_to_memory())
 
     chosen = sorted({place * (len(frames) - 1) // (SAMPLES - 1) for place in range(SAMPLES)})
