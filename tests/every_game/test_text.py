@@ -38,7 +38,7 @@ def views(game: str, large: bool) -> tuple[Any, ...]:
 def positions(game: str, large: bool) -> Iterator[tuple[Any, Any]]:
     """Some views, each with the one before."""
     seen = list(pairwise(views(game, large)))
-    yield from some([(None, seen[0][0]), *seen[:: len(seen) // 9], seen[-1]])
+    yield from [(None, seen[0][0]), *seen[:: len(seen) // 9], seen[-1]]
 
 
 @pytest.mark.parametrize(("width", "height"), ROOMS)

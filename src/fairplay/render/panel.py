@@ -125,7 +125,8 @@ def cards(players: Sequence[Player], *, colour: bool, width: int) -> Iterator[st
     for player in players:
         badge = BADGE.replace("x", player.look.letter)
         yield f"{dye(badge, player.look.code) if colour else badge} {cut(player.called, width - len(BADGE) - 1)}"
-        yield f"{'':{len(BADGE)}} {cut(player.mark, width - len(BADGE) - 1)}".rstrip()
+        said = "  ".join(part for part in (player.facts.strip(), player.mark) if part)
+        yield f"{'':{len(BADGE)}} {cut(said, width - len(BADGE) - 1)}".rstrip()
 
 
 def _behind_badges(players: Sequence[Player], name: int, *, hues: bool) -> Iterator[str]:

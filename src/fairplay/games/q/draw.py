@@ -1,6 +1,7 @@
 """Draw what a seat sees of Q, as SVG and as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from fairplay.games.q.state import Tiles, View
 from fairplay.games.q.terminal import (
     Index,
     extent,
+    fits,
     hand_line,
     labelled,
     legend,
@@ -20,7 +22,7 @@ from fairplay.games.q.terminal import (
     step_over,
     tiles_of,
 )
-from fairplay.render.fit import Room
+from fairplay.render.fit import Room, side_by_side
 from fairplay.render.letters import fit
 from fairplay.render.panel import (
     CARD_WIDTHS,
@@ -35,6 +37,7 @@ from fairplay.render.panel import (
     Look,
     Player,
     Tray,
+    cards,
     grain,
     named,
     picture,
@@ -49,6 +52,7 @@ LEAST, LEAST_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however f
 HEM = 8.0
 TOOTH = 9.0  # of a tear
 DIGIT, LABEL = 7.4, 12.0  # the width of a digit in a label, and its size
+CARDS = 32  # beside a map of text: columns for the players and what signs stand for
 OWNER, DENSE = 120.0, 0.8  # beside a hand: room for a name, and how large its tiles are
 TEAR = "#352e4a"
 ICON = KINDS["orange 8star"]
@@ -121,13 +125,23 @@ def text(
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
     hand = [hand_line(view.hand, colour=colour), ""] if view.hand else []
-    players = roster([*_players(view, names).values()], colour=colour, width=width)
-    below = ["", *legend(colour=colour, width=width), "", *hand, _now(view), *players]
-    room = Room(width, height).less(len(below))
-    table = map_lines(
-        view.map, places=not view.done, colour=colour, room=room, before=None if before is None else before.map
+    players, room = [*_players(view, names).values()], Room(width, height)
+    shown = partial(
+        map_lines,
+        view.map,
+        places=not view.done,
+        colour=colour,
+        before=None if before is None else before.map,
     )
-    return "\n".join([*table, *below])
+    below = ["", *legend(colour=colour, width=width), "", *hand, _now(view)]
+    below += roster(players, colour=colour, width=width)
+    left = room.less(len(below))
+    if height is not None and not hand and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
+        panel = cards(players, colour=colour, width=CARDS - 2)
+        beside = [_now(view), "", *panel, "", *legend(colour=colour, width=CARDS - 2)]
+        if len(beside) <= height:
+            return "\n".join(side_by_side(shown(room=room.narrower(CARDS)), beside))
+    return "\n".join([*shown(room=left), *below])
 
 
 def _now(view: View) -> str:

@@ -46,9 +46,8 @@ def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, befo
     tiles, free = tiles_of(shown), set(places_of(shown)) if places else set()
     rows, columns = extent(shown)
     new = set() if before is None else tiles.keys() - tiles_of(before).keys()
-    margin = max(len(str(row)) for row in rows if row is not None)
-    board = len(rows), len(columns)
-    part = part_of(board, [Scale(PITCH, 1, margin + 1, 1)], room, middle_of(rows, columns, new or tiles.keys()))
+    board, margin = (len(rows), len(columns)), margin_of(rows)
+    part = part_of(board, [scale_of(rows)], room, middle_of(rows, columns, new or tiles.keys()))
     columns = columns[part.columns.start : part.columns.stop]
     yield f"{'':{margin}} {_numbers(columns)}"
     for row in rows[part.rows.start : part.rows.stop]:
@@ -68,6 +67,22 @@ def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, befo
                 line += PLACE if at in free else "  "
         yield f"{row:{margin}}{line}{_bracket(']', colour=colour) if open_ else ''}".rstrip()
     yield from left_out(part, board, room)
+
+
+def margin_of(rows: Sequence[Index]) -> int:
+    """How wide the numbers of the rows are."""
+    return max(len(str(row)) for row in rows if row is not None)
+
+
+def scale_of(rows: Sequence[Index]) -> Scale:
+    """How large a map is drawn that has these rows."""
+    return Scale(PITCH, 1, margin_of(rows) + 1, 1)
+
+
+def fits(shown: Map, room: Room) -> bool:
+    """Is there room for all of a map?"""
+    rows, columns = extent(shown)
+    return room.holds(scale_of(rows), len(rows), len(columns))
 
 
 def middle_of(rows: Sequence[Index], columns: Sequence[Index], there: Collection[Position]) -> tuple[float, float]:

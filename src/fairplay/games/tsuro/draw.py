@@ -128,8 +128,9 @@ def text(
     if height is None:
         below = [*fold(LEGEND, width, " "), "", *below]
     elif not dealt and not fits(table, left) and fits(table, beside := room.narrower(CARDS)):
+        panel = cards([player._replace(facts="") for player in players], colour=colour, width=CARDS - 2)
         board = board_lines(table, LOOKS, beside, colour=colour, before=earlier)
-        return "\n".join(side_by_side(board, [_now(table), "", *cards(players, colour=colour, width=CARDS - 2)]))
+        return "\n".join(side_by_side(board, [_now(table), "", *panel]))
     board = board_lines(table, LOOKS, left, colour=colour, before=earlier)
     return "\n".join([*board, "", *below])
 

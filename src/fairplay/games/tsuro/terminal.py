@@ -7,8 +7,8 @@ Where there is room, a tile shows its four paths, led so that they only cross at
     ──┼─┼──
       │ │
 
-The few tiles for which that cannot be done have a number at each port instead, the same at both ends of a path. In
-less room, only the ways are drawn that somebody has come along.
+The few tiles for which that cannot be done have a number at each port instead, the same at both ends of a path, or the
+letter of whoever has come along it. In less room, only the ways are drawn that somebody has come along.
 
 Avatars are capitals on the port where they stand, with an arrow before them. Their small letters are where they have
 come by, and `*` stands for several of them. The corners of a new tile are marked.
@@ -36,6 +36,7 @@ ARROWS = "↑↑→→↓↓←←"  # by port
 AHEAD = "▒"  # fills the square before whoever is on turn
 TILE, NO_TILE = "▫", "·"  # where only ways are drawn: one without any; and a square without a tile
 CORNERS = "┌┐┘└"
+INKS = {"W": "1", "K": "90", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
 SEVERAL = Look("*", "7", "")
 BLANK, DIM = (" ", ""), "2"
 LEGEND = "Small letters: ways.", "Equal numbers: the ends of one path."
@@ -136,13 +137,16 @@ def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canva
         ways = {port: seats[8 * square + port] for port in range(8) if 8 * square + port in seats}
         ports = frozenset(ways) if size is SMALL else ALL
         tile = drawn_tile(code, size, ports)
-        for port, route in routes_of(code, size, ports).items():
-            if port in ways:
-                look = _look(table, looks, ways[port])
+        routes = routes_of(code, size, ports)
+        for port, here in ways.items():
+            look, cells = _look(table, looks, here), [size.ports[port], size.ports[EXITS[code << 3 | port]]]
+            ink, letters = INKS.get(look.letter, ""), cells if [*ways.values()].count(here) == 1 else []
+            if route := routes.get(port):
                 cells = [cell for cell, _ in route.cells]
-                tile.update({cell: (tile[cell][0], look.code) for cell in cells})
                 straight = [cell for cell in cells if tile[cell][0] in "│─"] or cells
-                tile[straight[len(straight) // 2]] = look.letter.lower(), look.code
+                letters = [straight[len(straight) // 2]]
+            tile.update({cell: (tile[cell][0], ink) for cell in cells})
+            tile.update({cell: (look.letter.lower(), look.code) for cell in letters})
         if square in new:
             corners = {cell: (sign, CHANGED) for cell, sign in zip(size.corners, CORNERS, strict=True)}
             tile = tile | corners if size is SMALL else corners | tile
