@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from functools import partial
 from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
-from fairplay.cli.output import Teller, in_colour
+from fairplay.cli.live import live
+from fairplay.cli.output import Teller, in_colour, size_of
+from fairplay.cli.screen import LEAST, can_be_drawn_on
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.roles import Record
 from fairplay.games import title
@@ -35,6 +37,7 @@ from fairplay.render.words import quoted
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
 LONGEST_REASON = 300
+RESULT = 8  # lines behind the last board, besides those for each player
 
 
 # The options of every verb that plays a match.
@@ -68,6 +71,7 @@ pondering_option = click.option(
     "--pondering", is_flag=True, help="Let programs think while others are asked; else they are stopped."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
+lines_option = click.option("--lines", is_flag=True, help="Print lines on a terminal too, instead of drawing in place.")
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 
 
@@ -92,16 +96,21 @@ pictures_option = click.option(
 )
 
 
-def show(sitting: Sitting, *, quiet: bool, events: bool, pictures: Path | None) -> None:
-    """Let a match run, and show it as it was asked for."""
+def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: Path | None) -> None:
+    """Let a match run, and show it as it was asked for: drawn in place if that is possible, and nobody wants lines."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
     if pictures is not None:
         check_id(sitting.match.id)  # before it is part of a path: somebody else may have written the record
     referee, shelf, tell = Referee(), title(sitting.match.game.name), Teller(sys.stdout)
     person = HUMAN in [sitting.addresses[seat] for seat in sitting.match.seated]
-    draw = partial(shelf.text, colour=in_colour(sys.stdout))
-    watcher = Feed(tell) if events else Reporter(tell, draw, at_once=not person)
+    in_place = not (quiet or events or lines or person) and can_be_drawn_on(sys.stdout)
+    held: list[str] = []  # what is said when nothing is drawn any more
+    columns, rows = size_of(sys.stdout)
+    height = max(LEAST.lines, (rows or 0) - RESULT - 2 * len(sitting.labels)) if in_place else None
+    draw = partial(shelf.text, colour=in_colour(sys.stdout), width=columns, height=height)
+    tell_people = held.append if in_place else tell
+    watcher = Feed(tell) if events else Reporter(tell_people, draw, at_once=not (person or in_place), brief=in_place)
     if not quiet:
         referee.subscribe(watcher)
     if pictures is not None:
@@ -112,12 +121,17 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, pictures: Path | None) 
     if sitting.caution:
         click.echo(f"fairplay: {sitting.caution}", err=True)
     try:
-        with redirect_stdout(sys.stderr):  # what players print must not come between events
+        with ExitStack() as leaving:
+            if in_place:
+                board = live(shelf.text, sitting.match, lambda: hosted.notes.took)
+                referee.subscribe(leaving.enter_context(board))
+            leaving.enter_context(redirect_stdout(sys.stderr))  # what players print must not come between events
             match = hosted.play()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted{hint(hosted.record, sitting)}") from None
     except HostFault as fault:
         raise HostFault(f"{fault}{hint(hosted.record, sitting)}") from fault
+    tell("".join(held))
     tell.check()
     if events and not watcher.told_result:
         raise HostFault("the events could not be told to their end")

@@ -100,6 +100,15 @@ def in_colour(output: TextIO) -> bool:
     return output.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def size_of(output: TextIO) -> tuple[int | None, int | None]:
+    """How many columns and lines it has, if it is a terminal that knows."""
+    try:
+        columns, rows = os.get_terminal_size(output.fileno()) if output.isatty() else (0, 0)
+    except (OSError, ValueError):
+        return None, None
+    return columns or None, rows or None
+
+
 class Teller:
     """Writes at once, so that whoever follows is never behind, and remembers what went wrong."""
 

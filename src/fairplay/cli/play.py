@@ -14,6 +14,7 @@ from fairplay.cli.match_options import (
     limit_option,
     limits_for_all,
     limits_named,
+    lines_option,
     pictures_option,
     pondering_option,
     quiet_option,
@@ -48,6 +49,7 @@ from fairplay.referee.host import seats_by_age
 @sync_option
 @quiet_option
 @events_option
+@lines_option
 @pictures_option
 @click.option(
     "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
@@ -67,6 +69,7 @@ def play(
     sync: str,
     quiet: bool,
     events: bool,
+    lines: bool,
     pictures: Path | None,
     games: int | None,
     jobs: int | None,
@@ -102,7 +105,7 @@ def play(
         sync=Sync(sync),
         **seed_options(seed),
     )
-    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, pictures=pictures)
+    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, lines=lines, pictures=pictures)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:

@@ -6,7 +6,10 @@ from functools import partial
 import click
 
 from fairplay.cli.files import SECONDS, width_option, write_replay
-from fairplay.cli.output import in_colour
+from fairplay.cli.match_options import lines_option
+from fairplay.cli.output import in_colour, size_of
+from fairplay.cli.screen import can_be_drawn_on, keyboard
+from fairplay.cli.stepping import step_through
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started
 from fairplay.games import title
@@ -25,10 +28,16 @@ from fairplay.observers.reporter import Reporter, in_words
     type=click.Path(dir_okay=False),
     help="Write it into a file instead: a page for browsers, which needs nothing else, or a GIF that moves.",
 )
+@lines_option
 @width_option
 @click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {SECONDS}]")
-def replay(file: str, at: int | None, output: str | None, width: int | None, seconds: float | None) -> None:
-    """Show the match in FILE again."""
+def replay(
+    file: str, at: int | None, output: str | None, lines: bool, width: int | None, seconds: float | None
+) -> None:
+    """Show the match in FILE again.
+
+    On a terminal, step through it: by the arrow keys, Home and End; a number and Enter jumps, space plays, q leaves.
+    """
     if output is None and (width, seconds) != (None, None):
         raise BadRequest("--width and --seconds are for a GIF, which -o names")
     if output is not None:
@@ -38,12 +47,16 @@ def replay(file: str, at: int | None, output: str | None, width: int | None, sec
         return
     with about(file):
         recorded = read_lawful(file)
-    draw = partial(title(recorded.opening.game).text, colour=in_colour(sys.stdout))
+    text = title(recorded.opening.game).text
+    draw = partial(text, colour=in_colour(sys.stdout), width=size_of(sys.stdout)[0])
     if at is not None:
         match = recorded.at(at)
         for fact in recorded.facts[:at][-1:]:
             click.echo("\n".join([*in_words(fact, match.names), ""]))
         click.echo(draw(match.view(None), match.names))
+        return
+    if not lines and keyboard() is not None and can_be_drawn_on(sys.stdout):
+        step_through(recorded, text)
         return
     match = recorded.at(0)
     reporter = Reporter(partial(click.echo, nl=False), draw)

@@ -11,6 +11,7 @@ from fairplay.cli.match_options import (
     journal_option,
     limit_option,
     limits_for_all,
+    lines_option,
     pictures_option,
     quiet_option,
     refuse_unreadable,
@@ -40,6 +41,7 @@ from fairplay.referee.host import complain, distinct
 @sync_option
 @quiet_option
 @events_option
+@lines_option
 @pictures_option
 def resume(
     file: str,
@@ -52,6 +54,7 @@ def resume(
     sync: str,
     quiet: bool,
     events: bool,
+    lines: bool,
     pictures: Path | None,
 ) -> None:
     """Play the match in FILE on.
@@ -72,7 +75,7 @@ def resume(
     if here:
         journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
         sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust)
-        return show(sitting, quiet=quiet, events=events, pictures=pictures)
+        return show(sitting, quiet=quiet, events=events, lines=lines, pictures=pictures)
     with about(file):
         vouched_for = trust or bool(players)  # on the command line
         recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
@@ -85,7 +88,7 @@ def resume(
     terms = terms_on_record(recorded, run, limits, sandbox, folders)
     branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
     sitting = branch_of(recorded, at, names, addresses, terms, branches)
-    return show(sitting, quiet=quiet, events=events, pictures=pictures)
+    return show(sitting, quiet=quiet, events=events, lines=lines, pictures=pictures)
 
 
 def seating(

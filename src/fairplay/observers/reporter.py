@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairplay.core.events import Acted, Ejected, Ended, Event, Result, Started
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result, Started
 from fairplay.core.match import Match
 from fairplay.render.text import printable
 
@@ -13,7 +13,8 @@ LONGEST = 200  # characters of a name or a reason on one line
 class Reporter:
     """An observer that writes lines for people; `draw` makes the board's text from the view of spectators.
 
-    With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns.
+    With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns. If it is
+    `brief`, it says who plays and how the match ends, for those who have seen the rest.
     """
 
     def __init__(
@@ -22,13 +23,17 @@ class Reporter:
         draw: Callable[[Any, tuple[str, ...]], str] | None = None,
         *,
         at_once: bool = True,
+        brief: bool = False,
     ) -> None:
         self._write = write
         self._draw = draw
         self._at_once = at_once
+        self._brief = brief
         self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        if self._brief and isinstance(event, Fact):
+            return
         if self._draw is not None and isinstance(event, Ended):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
         if isinstance(event, Started) and match.id:

@@ -1,0 +1,50 @@
+"""Put together what a terminal shows of a match at a moment: what was done last, the board, the clocks, and more."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fairplay.core.game import Seat
+from fairplay.core.match import Match
+from fairplay.render.text import cut, dye, fold, printable
+
+Draw = Callable[..., str]  # (view, names, *, colour, width, height, before) -> the board for a terminal
+
+LONGEST_NAME = 20
+MOST_BELOW = 6  # lines below the clocks
+HEADING = "1"  # bold
+
+
+class Scene(NamedTuple):
+    """A moment of a match."""
+
+    heading: str  # what was done last
+    match: Match[Any, Any, Any]
+    before: Match[Any, Any, Any] | None = None  # one fact earlier
+
+
+def lines_of(
+    scene: Scene, draw: Draw, used: Mapping[Seat, float], below: Sequence[str], size: os.terminal_size
+) -> list[str]:
+    """The moment as lines that fit a terminal of this size; `used` is the time that each seat has taken."""
+    columns, rows = size
+    foot = [*clocks(scene.match, used, columns), *(cut(line, columns) for line in below[-MOST_BELOW:])]
+    board = draw(
+        scene.match.view(None),
+        scene.match.names,
+        colour=True,
+        width=columns,
+        height=max(1, rows - 1 - len(foot)),
+        before=None if scene.before is None else scene.before.view(None),
+    ).split("\n")
+    spare = [""] if 1 + len(board) + len(foot) < rows else []
+    return [dye(cut(scene.heading, columns), HEADING), *board, *spare, *foot]
+
+
+def clocks(match: Match[Any, Any, Any], used: Mapping[Seat, float], width: int) -> list[str]:
+    """How much time everybody has used, in seconds; whoever is on turn has an arrow."""
+    shown = [
+        f"{'→' if seat == match.turn else ' '}{printable(name, LONGEST_NAME)} {used.get(seat, 0.0):.1f} s"
+        for seat, name in enumerate(match.names)
+    ]
+    return fold(shown, width, " ")

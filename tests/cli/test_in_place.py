@@ -1,0 +1,237 @@
+"""Watch matches that are drawn in place, on a terminal of 80 columns and on one of 60."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fairplay.games import GAMES, title
+from fairplay.journal.replay import Recorded, read
+from fairplay.observers.reporter import in_words
+from fairplay.render.text import cut
+from tests.cli.terminal import SHELL, Terminal
+
+OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
+SIZES = [(80, 24), (60, 24), (80, 60), (60, 60)]
+OTHER_SCREEN = b"\x1b[?1049h"
+GATED = """
+import os
+from fairplay.games import game_with
+
+gate = os.open(os.environ["GATE"], os.O_RDONLY)
+rules = game_with(os.environ["GAME"], {})
+
+def take_turn(view):
+    print("a word from a player")
+    os.read(gate, 1)
+    return next(iter(rules.actions(view)))
+"""
+every_game = pytest.mark.parametrize("game", GAMES)
+
+
+class Gate:
+    """Where a player waits until it is let through, turn by turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "gate"
+        os.mkfifo(self.path)
+        self._end = os.open(self.path, os.O_RDWR)
+
+    def let_through(self, turns: int) -> None:
+        os.write(self._end, b"." * turns)
+
+    def close(self) -> None:
+        os.close(self._end)
+
+
+class Watched(Terminal):
+    """A match on a terminal: a house player, somebody who waits at the gate, and another house player."""
+
+    def __init__(self, game: str, folder: Path, *options: str, **more: object) -> None:
+        (folder / "gated.py").write_text(GATED)
+        self.gate, self.folder, self.game = Gate(folder), folder, game
+        other = OTHERS[game]
+        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": str(folder)}
+        environment |= more.pop("environment", {})  # type: ignore[call-overload]
+        players = [f"Ann={other}", "Bob=py:gated:take_turn", f"Zoë={other}"]
+        arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals"), *options]
+        super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)  # type: ignore[arg-type]
+        self.gate.close()
+
+    @property
+    def recorded(self) -> Recorded:
+        (path,) = (self.folder / "journals").glob("*.jsonl")
+        return read(path)
+
+    def see_fact(self, number: int) -> list[str]:
+        """Wait until Bob is to act after so many facts, and everything about that is on the screen."""
+        return self.see(f"{self.game} {number}: ")
+
+
+@contextmanager
+def watched(game: str, folder: Path, *options: str, **more: object) -> Iterator[Watched]:
+    terminal = Watched(game, folder, *options, **more)
+    with terminal:
+        yield terminal
+        assert not terminal.screen.wrapped
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+@every_game
+def test_the_board_is_drawn_in_place_as_it_stands(game: str, columns: int, rows: int, tmp_path: Path) -> None:
+    with watched(game, tmp_path, columns=columns, rows=rows) as terminal:
+        for facts in (1, 4, 7):
+            lines = terminal.see_fact(facts)
+            recorded = terminal.recorded
+            match, before = recorded.at(facts), recorded.at(facts - 1)
+            board = title(game).text(
+                match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
+            )
+            assert len(recorded.entries) == facts
+            assert lines[0] == cut(f"{game} {facts}: {in_words(recorded.facts[-1], match.names)[0]}", columns)
+            assert lines[0].startswith(f"{game} {facts}: Ann ")
+            assert "\n".join(lines).split("\n", 1)[1].startswith(board)
+            assert "→Bob " in terminal.text
+            assert [line for line in lines if line][-1] == "a word from a player"
+            terminal.gate.let_through(1)
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+@every_game
+def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_path: Path) -> None:
+    with watched(game, tmp_path, columns=columns, rows=60) as terminal:
+        terminal.see_fact(1)
+        terminal.gate.let_through(1000)
+        assert terminal.end() == 0
+
+        recorded = terminal.recorded
+        final = recorded.at(None)
+        board = title(game).text(final.view(None), final.names, width=columns, height=60 - 14)
+        assert board in terminal.text
+        said = terminal.said.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n")
+        assert "a word from a player\n" in said
+        assert f"match: {final.id}\nat the table: Ann, Bob, Zoë\ncommitment to the deal: " in said
+        assert "\n1. " in said
+        assert said.endswith(" (covers the result)\n")
+        assert f"journal: {tmp_path}/journals/" in said
+        assert "places" not in said
+        terminal.assert_left_as_it_was()
+
+
+@pytest.mark.parametrize("how", ["ctrl-c", "SIGTERM"])
+def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_on(how: str, tmp_path: Path) -> None:
+    with watched("fish", tmp_path) as terminal:
+        terminal.see_fact(1)
+        terminal.press(how) if how == "ctrl-c" else terminal.signal(signal.SIGTERM)
+
+        assert terminal.end() == 130
+        assert "fairplay: interrupted; to go on with the match in " in terminal.text
+        assert "at the table" not in terminal.text
+        terminal.assert_left_as_it_was()
+
+
+def test_ctrl_z_leaves_the_terminal_to_others_until_the_match_goes_on(tmp_path: Path) -> None:
+    with watched("fish", tmp_path, before=SHELL) as terminal:
+        board = terminal.see_fact(1)
+        terminal.press("ctrl-z")
+        terminal.see("stopped")
+        terminal.assert_left_as_it_was()
+
+        terminal.press("enter")
+        terminal.see_fact(1)
+        assert terminal.lines[:12] == board[:12]
+        assert terminal.screen.other
+        terminal.press("ctrl-c")
+        assert terminal.end() == 130
+        terminal.assert_left_as_it_was()
+
+
+@every_game
+def test_the_board_fits_a_terminal_whose_size_changes(game: str, tmp_path: Path) -> None:
+    with watched(game, tmp_path, columns=120, rows=60) as terminal:
+        terminal.see_fact(1)
+        match, before = terminal.recorded.at(1), terminal.recorded.at(0)
+        for columns, rows in ((60, 24), (100, 50), (80, 30)):
+            terminal.resize(columns, rows)
+            board = title(game).text(
+                match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
+            )
+            terminal.see(f"\n{board}\n")
+        terminal.press("ctrl-c")
+        terminal.end()
+
+
+def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) -> None:
+    with watched("fish", tmp_path) as terminal:
+        terminal.see_fact(1)
+        terminal.press("\x13")  # Ctrl-S
+        terminal.gate.let_through(1000)
+        terminal.until(lambda: terminal.recorded.closing is not None)
+        assert terminal.screen.other
+
+        terminal.press("\x11")
+        assert terminal.end() == 0
+        terminal.assert_left_as_it_was()
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        (["--lines"], {}),
+        ([], {"environment": {"NO_COLOR": "1"}}),
+        ([], {"environment": {"TERM": "dumb"}}),
+        ([], {"environment": {"PYTHONIOENCODING": "latin-1"}}),
+        ([], {"columns": 39}),
+        ([], {"rows": 10}),
+    ],
+)
+def test_lines_are_said_where_nothing_can_be_drawn_in_place(
+    options: list[str], more: dict[str, object], tmp_path: Path
+) -> None:
+    terminal = Watched("fish", tmp_path, *options, **more)
+    with terminal:
+        terminal.gate.let_through(1000)
+        assert terminal.end() == 0
+
+        said = terminal.said.decode("latin-1").replace("\r\n", "\n")
+        assert OTHER_SCREEN not in terminal.said
+        assert "\nAnn places a penguin at [" in said
+        assert "\nBob moves from [" in said
+        assert said.index("at the table: ") < said.index("Ann places") < said.index("\n1. ")
+        terminal.assert_left_as_it_was()
+
+
+@pytest.mark.parametrize(("option", "said"), [("--quiet", b"\n1. "), ("--events", b'{"type":"ended"')])
+def test_what_was_asked_for_is_said_on_a_terminal_too(option: str, said: bytes, tmp_path: Path) -> None:
+    terminal = Watched("fish", tmp_path, option)
+    with terminal:
+        terminal.gate.let_through(1000)
+
+        assert terminal.end() == 0
+        assert OTHER_SCREEN not in terminal.said
+        assert said in terminal.said.replace(b"\r\n", b"\n")
+
+
+def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
+    with watched("fish", tmp_path) as terminal:
+        terminal.see_fact(1)
+        terminal.gate.let_through(1)
+        terminal.see_fact(4)
+        terminal.press("ctrl-c")
+        terminal.end()
+        (path,) = (tmp_path / "journals").glob("*.jsonl")
+        arguments = ["resume", str(path), "greedy", "py:gated:take_turn", "greedy"]
+        environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": str(tmp_path)}
+        with Terminal(*arguments, environment=environment) as resumed:
+            resumed.see("fish 0: ")
+            assert resumed.screen.other
+            terminal.gate.let_through(1000)
+            assert resumed.end() == 0
+            assert "\n1. " in resumed.text
+            resumed.assert_left_as_it_was()

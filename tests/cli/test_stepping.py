@@ -1,0 +1,185 @@
+"""Step through recorded matches by keys, on a terminal of 80 columns and on one of 60."""
+
+import os
+import pty
+import signal
+import sys
+import termios
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli.screen import Screen
+from fairplay.games import GAMES, title
+from fairplay.journal.replay import read
+from fairplay.observers.reporter import in_words
+from fairplay.render.text import cut
+from tests.cli.command import fairplay, spoil
+from tests.cli.terminal import Terminal
+
+PLAYERS = {"fish": ("greedy", "random"), "tsuro": ("second", "third", "second"), "q": ("dag", "ldasg", "dag")}
+OTHER_SCREEN = b"\x1b[?1049h"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("matches")
+
+
+@cache
+def recorded(game: str, folder: Path) -> Path:
+    """A match of more than 12 facts."""
+    path = folder / game
+    assert fairplay("play", game, *PLAYERS[game], "--seed", "30", "--journal", str(path)).code == 0
+    (file,) = path.glob("*.jsonl")
+    return file
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (60, 24), (80, 60)])
+@pytest.mark.parametrize("game", GAMES)
+def test_every_key_leads_to_its_place(game: str, columns: int, rows: int, folder: Path) -> None:
+    file = recorded(game, folder)
+    match = read(file)
+    last = len(match.entries)
+    presses = [
+        (("right",), 1), (("down",), 2), (("left",), 1), (("up",), 0), (("left",), 0), (("1", "2", "enter"), 12),
+        (("page down",), min(last, 22)), (("end",), last), (("right",), last), (("home",), 0),
+        (("9" * 9, "enter"), last), (("5", "\x7f", "4", "enter"), 4), (("5", "\x1b"), 4), (("x",), 4),
+    ]  # fmt: skip
+
+    with Terminal("replay", str(file), columns=columns, rows=rows) as terminal:
+        terminal.see("0 of ")
+        for keys, at in presses:
+            terminal.press(*keys)
+            lines = terminal.see(f"\n{at} of {last} facts        ← →")
+            shown = match.at(at)
+            heading = f"{at}: {in_words(match.facts[at - 1], shown.names)[0]}" if at else "0: at the table: "
+            assert lines[0].startswith(cut(heading, columns))
+            if at < last:
+                before = match.at(at - 1).view(None) if at else None
+                board = title(game).text(shown.view(None), shown.names, width=columns, height=rows - 3, before=before)
+                assert terminal.text.split("\n", 1)[1].startswith(board)
+            else:
+                assert any(line.startswith("1. ") for line in lines)
+        terminal.press("q")
+
+        assert terminal.end() == 0
+        assert terminal.text.strip() == ""
+        assert not terminal.screen.wrapped
+        terminal.assert_left_as_it_was()
+
+
+def test_space_plays_and_pauses_and_a_question_mark_helps(folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder))) as terminal:
+        terminal.see("0 of ")
+        terminal.press("space")
+        terminal.see("2 of ")
+        assert "facts plays" in terminal.text
+        terminal.press("space")
+        terminal.see(lambda text: "facts plays" not in text)
+        terminal.press("?")
+        assert "space         play, or pause" in terminal.see("this help")
+        terminal.press("?")
+        terminal.see(lambda text: "this help" not in text)
+        terminal.press("\x04")  # Ctrl-D
+        assert terminal.end() == 0
+
+
+def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
+    last = len(read(recorded("fish", folder)).entries)
+
+    with Terminal("replay", str(recorded("fish", folder))) as terminal:
+        terminal.see("0 of ")
+        terminal.press(str(last - 1), "enter")
+        terminal.see(f"{last - 1} of ")
+        terminal.press("space")
+        terminal.see(lambda text: f"\n{last} of {last} facts   " in text and "plays   space" not in text)
+        terminal.press("space")
+        terminal.see("\n1 of ")
+        terminal.press("q")
+        assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(("how", "code"), [("q", 0), ("ctrl-c", 130), ("SIGTERM", 130)])
+def test_the_terminal_is_left_as_it_was(how: str, code: int, folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder))) as terminal:
+        terminal.see("0 of ")
+        assert terminal.now != terminal.modes
+        terminal.signal(signal.SIGTERM) if how == "SIGTERM" else terminal.press(how)
+
+        assert terminal.end() == code
+        terminal.assert_left_as_it_was()
+
+
+def test_the_screen_follows_the_size_of_the_terminal(folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder))) as terminal:
+        terminal.see("/ ")
+        terminal.resize(60, 20)
+        terminal.see(lambda text: "\\___/" not in text and "0   " in text)
+        terminal.resize(100, 30)
+        terminal.see("\\___/")
+        terminal.press("q")
+        terminal.end()
+
+
+def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
+    file = spoil(recorded("fish", tmp_path), "unfinished")
+
+    with Terminal("replay", str(file)) as terminal:
+        terminal.see("0 of 5 facts")
+        terminal.press("end")
+        terminal.see("unfinished after fact 5")
+        terminal.press("q")
+        assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        (["--lines"], {}),
+        (["--at", "3"], {}),
+        ([], {"environment": {"NO_COLOR": "1"}}),
+        ([], {"environment": {"TERM": "dumb"}}),
+        ([], {"environment": {"PYTHONIOENCODING": "ascii"}}),
+        ([], {"columns": 30}),
+    ],
+)
+def test_lines_are_said_where_nobody_can_step(options: list[str], more: dict[str, object], folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder)), *options, **more) as terminal:  # type: ignore[arg-type]
+        assert terminal.end() == 0
+        assert OTHER_SCREEN not in terminal.said
+        assert b" places a penguin at [" in terminal.said
+        terminal.assert_left_as_it_was()
+
+
+def test_an_exception_leaves_the_terminal_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    outer, inner = pty.openpty()
+    modes = termios.tcgetattr(inner)
+
+    with os.fdopen(inner, "r+b", buffering=0) as end, open(inner, "w", closefd=False) as output:
+        monkeypatch.setattr(sys, "stdin", end)
+        with pytest.raises(ZeroDivisionError), Screen(output):
+            assert termios.tcgetattr(inner) != modes
+            raise ZeroDivisionError
+        assert termios.tcgetattr(inner) == modes
+        said = b""
+        while not said.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l"):
+            said += os.read(outer, 1000)
+    os.close(outer)
+
+
+def test_a_key_that_comes_in_parts_is_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    outer, inner = pty.openpty()
+
+    with os.fdopen(inner, "r+b", buffering=0) as end, open(inner, "w", closefd=False) as output:
+        monkeypatch.setattr(sys, "stdin", end)
+        with Screen(output) as screen:
+            heard = []
+            for part in (b"\x1b", b"[", b"C7\x1b", b"OF", b"\x1b[1~\x1b[5~\xc3\xa9", b"\x1b"):
+                os.write(outer, part)
+                heard += screen.keys(5)
+            heard += screen.keys(0)
+    os.close(outer)
+
+    assert heard == ["right", "7", "end", "home", "page up", "é", "escape"]
