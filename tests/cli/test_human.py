@@ -109,7 +109,7 @@ def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> N
         terminal.type("0,2\n")
         terminal.until(SEND)
         terminal.type("b\n")
-        assert re.search(r"/ \d \\___/ \d \\___/R \d\\", terminal.until(SEND))  # the penguin that is not there yet
+        assert re.search(r"/ \d \\___/ \d \\___\[R \d\]", terminal.until(SEND))  # the penguin that is not there yet
         terminal.type("\n")
         play_on(terminal)
 
