@@ -56,8 +56,8 @@ def test_an_unfinished_match_is_written_as_far_as_it_went(tmp_path: Path) -> Non
 def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, film, asked = journal(tmp_path), tmp_path / "match.gif", []
-    monkeypatch.setattr(files, "MOST_POSITIONS", 5)
+    path, film, asked = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif", []
+    monkeypatch.setattr(files, "MOST_POSITIONS", 4)
     monkeypatch.setattr(files, "pictures", lambda recorded, **_: map(str, range(len(recorded.facts) + 1)))
 
     def spy(some: list[str], *_: object) -> bytes:
@@ -68,10 +68,8 @@ def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
 
     done = fairplay("replay", str(path), "-o", str(film))
 
-    count = len(read(path).facts) + 1
-    step = -(-count // 5)
-    assert done.err == f"fairplay: the match has {count} positions; one of {step} is shown\n"
-    assert asked == [[*(str(number) for number in range(0, count - 1, step)), str(count - 1)]]
+    assert done.err == "fairplay: the match has 6 positions; one of 2 is shown\n"
+    assert asked == [["0", "2", "4", "5"]]
 
 
 def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
