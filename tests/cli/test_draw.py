@@ -214,7 +214,7 @@ def test_how_it_looks_is_left_to_the_game(tmp_path: Path, monkeypatch: pytest.Mo
 
     def spy(*_: object, **look: object) -> str:
         asked.append({name: look[name] for name in ("dark", "small")})
-        return "<svg/>"
+        return '<svg width="9" height="9"/>'
 
     monkeypatch.setattr("fairplay.cli.draw.picture_at", spy)
     for options in ((), ("--dark",), ("--width", "449"), ("--width", "450")):

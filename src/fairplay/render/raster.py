@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from io import BytesIO
+from math import ceil
 from typing import Any
 
 from fairplay.core.errors import BadRequest
-from fairplay.render.svg import resized
+from fairplay.render.svg import resized, size
 
 MOST_PIXELS = 50_000_000  # of a PNG
 MOST_IN_ALL = 200_000_000  # of a GIF, in all its pictures: each takes a few bytes while it is made
@@ -25,8 +26,8 @@ Watch = Callable[[Sequence[Any]], Iterable[Any]]  # hands the same on, and shows
 
 def png(svg: str, width: int) -> bytes:
     """A picture as a PNG so many pixels wide; around its corners there is nothing."""
-    (frame,) = sized([svg], width, MOST_PIXELS)
-    made: bytes = frame.pngsave_buffer(keep="none")
+    height([svg], width, MOST_PIXELS)
+    made: bytes = opened(resized(svg, width)).pngsave_buffer(keep="none")
     return made
 
 
@@ -39,20 +40,18 @@ def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter
     least, most = SECONDS
     if not least <= seconds <= most:
         raise BadRequest(f"a picture is shown for {least} to {most} seconds, not for {seconds}")
-    pillow = library("PIL.Image")
-    frames = sized(pictures, width, MOST_IN_ALL)
-    high = max(frame.height for frame in frames)
+    pillow, high = library("PIL.Image"), height(pictures, width, MOST_IN_ALL)
 
-    def pixels(frame: Any) -> Any:
-        on_white = frame.flatten(background=255).gravity("north", width, high, extend="white")
-        return pillow.frombytes("RGB", (width, high), on_white.write_to_memory())
+    def pixels(svg: str) -> Any:
+        frame = opened(resized(svg, width)).flatten(background=255).gravity("north", width, high, extend="white")
+        return pillow.frombytes("RGB", (width, high), frame.write_to_memory())
 
-    chosen = sorted({place * (len(frames) - 1) // (SAMPLES - 1) for place in range(SAMPLES)})
+    chosen = sorted({place * (len(pictures) - 1) // (SAMPLES - 1) for place in range(SAMPLES)})
     samples = pillow.new("RGB", (width, high * len(chosen)))
     for row, place in enumerate(chosen):
-        samples.paste(pixels(frames[place]), (0, row * high))
+        samples.paste(pixels(pictures[place]), (0, row * high))
     palette = samples.quantize(COLOURS, method=pillow.Quantize.FASTOCTREE)
-    first, *others = (pixels(frame).quantize(palette=palette, dither=pillow.Dither.NONE) for frame in watch(frames))
+    first, *others = (pixels(svg).quantize(palette=palette, dither=pillow.Dither.NONE) for svg in watch(pictures))
     each, made = round(seconds * 1000), BytesIO()
     shown = [each] * len(others) + [each * HELD]
     first.save(made, "GIF", save_all=True, append_images=others, duration=shown, loop=0, optimize=True)
@@ -65,19 +64,18 @@ def letters_are_drawn() -> bool:
     return bool(wide > narrow)
 
 
-def sized(pictures: Sequence[str], width: int, most: int) -> list[Any]:
-    """Pictures of this width, none of which is drawn yet. Raises BadRequest if they would be too large."""
-    frames = [opened(svg, width) for svg in pictures]
-    high = max(frame.height for frame in frames)
-    if max(width, high) > LONGEST_SIDE or width * high * len(frames) > most:
-        many = f"{len(frames)} pictures of " if len(frames) > 1 else ""
+def height(pictures: Sequence[str], width: int, most: int) -> int:
+    """That of the highest of some pictures of this width. Raises BadRequest if they have too many pixels."""
+    high = max(ceil(size(svg)[1] * width / size(svg)[0]) for svg in pictures)
+    if max(width, high) > LONGEST_SIDE or width * high * len(pictures) > most:
+        many = f"{len(pictures)} pictures of " if len(pictures) > 1 else ""
         raise BadRequest(f"{many}{width} x {high} pixels are too many; choose a smaller width")
-    return frames
+    return high
 
 
-def opened(svg: str, width: int | None = None) -> Any:
-    """A picture, of its own width if nothing is said."""
-    return library("pyvips").Image.svgload_buffer((svg if width is None else resized(svg, width)).encode())
+def opened(svg: str) -> Any:
+    """A picture that is about to be drawn."""
+    return library("pyvips").Image.svgload_buffer(svg.encode())
 
 
 def library(name: str) -> Any:

@@ -130,14 +130,21 @@ def document(
     return ID.sub(rf"\g<1>{ids}-", f"{whole}\n")
 
 
+def size(picture: str) -> tuple[float, float]:
+    """The width and the height of a document.
+
+    >>> size('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>')
+    (80.0, 40.5)
+    """
+    width, high = SIZE.search(picture).groups()  # type: ignore[union-attr]  # every document has one
+    return float(width), float(high)
+
+
 def resized(picture: str, width: float) -> str:
     """A document of another width, and of the height that goes with it.
 
     >>> resized('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>', 40)
     '<svg xmlns="..." width="40" height="20.25" viewBox="0 0 80 40.5"></svg>'
     """
-
-    def other(found: re.Match[str]) -> str:
-        return f'width="{number(width)}" height="{number(float(found[2]) * width / float(found[1]))}"'
-
-    return SIZE.sub(other, picture, count=1)
+    before, high = size(picture)
+    return SIZE.sub(f'width="{number(width)}" height="{number(high * width / before)}"', picture, count=1)
