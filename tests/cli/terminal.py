@@ -11,6 +11,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -88,6 +89,7 @@ class Terminal:
         rows: int = 24,
         environment: Mapping[str, str] | None = None,
         before: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> None:
         self.screen = Wide(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
@@ -105,7 +107,13 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         self.process = subprocess.Popen(
-            [*before, SCRIPT, *arguments], stdin=inner, stdout=inner, stderr=inner, env=env, preexec_fn=begin
+            [*before, SCRIPT, *arguments],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env=env,
+            cwd=folder,
+            preexec_fn=begin,
         )
 
     def __enter__(self) -> "Terminal":
