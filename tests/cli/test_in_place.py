@@ -180,6 +180,19 @@ def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) 
         terminal.assert_left_as_it_was()
 
 
+def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import fairplay.games.fish.draw as draw\ndraw.text = len\n")
+
+    with watched("fish", tmp_path) as terminal:
+        terminal.gate.let_through(1000)
+        assert terminal.end() == 0
+
+        assert b"observer Live was dropped: TypeError" in terminal.said
+        assert b"observer Reporter was dropped: TypeError" in terminal.said
+        assert "\n1. " in terminal.text
+        terminal.assert_left_as_it_was()
+
+
 @pytest.mark.parametrize(
     ("options", "more"),
     [

@@ -118,6 +118,7 @@ REFUSED = {
         (*TABLE, "--games", "2", "--ages", "1,2"),
         "--ages makes no sense with --games; see: fairplay play --help",
     ),
+    "lines": ((*TABLE, "--games", "2", "--lines"), "--lines makes no sense with --games; see: fairplay play --help"),
     "events": ((*TABLE, "--games", "2", "--events"), "--events makes no sense with --games; see: fairplay play --help"),
     "a sync": (
         (*TABLE, "--games", "2", "--sync", "always"),

@@ -88,7 +88,8 @@ def play(
     rules = game_with(game, settings(parameters))
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
-        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events, "--pictures": pictures})
+        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
+        refuse_together("--games", {"--pictures": pictures, "--lines": lines})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
