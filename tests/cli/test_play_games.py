@@ -107,7 +107,7 @@ REFUSED = {
     "an unknown player": (
         ("play", "fish", "gredy", "random", "--games", "2"),
         "fish has no player 'gredy'; it has random, greedy, lookahead, "
-        "and takes ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
+        "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
     ),
     "a missing file": (("play", "fish", "./no.py", "random", "--games", "2"), "there is no Python file ./no.py"),
     "a journal": (

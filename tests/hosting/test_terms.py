@@ -7,12 +7,13 @@ import pytest
 
 from fairplay import Limits, run
 from fairplay.hosting.sitting import journal_in
-from fairplay.hosting.terms import Terms, terms_for, terms_on_record
+from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import sandbox
 from fairplay.players.cgroup import available
+from fairplay.players.limits import FOREVER, for_people
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
 from tests.cli.command import Done, fairplay, refusal
@@ -244,3 +245,12 @@ def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stoppe
 
     assert ("pondering" in still[0], still[1]["enforced"][0].split()[-1]) == (False, "freezing")
     assert (pondering[0]["pondering"], "freezing" in pondering[1]["enforced"][0]) == (True, False)
+
+
+def test_people_have_to_hurry_only_if_that_was_asked_for() -> None:
+    assert terms_for(["human", "greedy"], None, None).limits is None
+    beside_a_guest = terms_for(["human", "tcp:0"], None, None).limits
+    assert beside_a_guest is not None and for_people(beside_a_guest).move == FOREVER
+    assert asked_for(Limits(move=3.0), ["human", "tcp:0"]) == Limits(move=3.0, people=3.0)
+    assert asked_for(Limits(move=3.0, people=60.0), ["human"]) == Limits(move=3.0, people=60.0)
+    assert asked_for(Limits(move=3.0), ["greedy", "tcp:0"]) == Limits(move=3.0)

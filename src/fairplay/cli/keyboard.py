@@ -40,6 +40,14 @@ class Keyboard:
         self._asking = False
         return line
 
+    def keep(self, line: str) -> None:
+        """Let it be found again with the arrow keys."""
+        if self.is_terminal:
+            with suppress(ImportError):
+                import readline
+
+                readline.add_history(line)
+
     def let_go(self) -> None:
         """Leave the terminal as it was, also in the middle of a line."""
         if self._before is not None:
@@ -64,6 +72,7 @@ class Keyboard:
             return
         for setting in SETTINGS:
             readline.parse_and_bind(setting)
+        readline.set_auto_history(False)
         readline.set_completer_delims(" ")
         readline.set_completer(self._completed)
 

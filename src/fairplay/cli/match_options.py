@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
 from fairplay.cli.live import live
 from fairplay.cli.output import Teller, in_colour, size_of
@@ -179,12 +178,6 @@ def refuse_unreadable(texts: Iterable[str]) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise BadRequest(f"{text!r} is no text in UTF-8") from None
-
-
-def limits_for_all(text: str | None) -> Limits | None:
-    """The limits of --limit, if there are any: for people, too, if nothing else is said of them."""
-    limits = limits_named(text)
-    return limits if limits is None or limits.people else replace(limits, people=limits.move)
 
 
 def limits_named(text: str | None) -> Limits | None:

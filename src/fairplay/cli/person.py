@@ -88,7 +88,9 @@ class Person:
 
     def _chosen(self) -> Any:
         while True:
-            action = self._action_in(self._ask(self._prompt(f"{self._name}> ")))
+            words = self._ask(self._prompt(f"{self._name}> "))
+            self.keyboard.keep(words)
+            action = self._action_in(words)
             while action is not None:
                 say(f"{self._name} {action}.")
                 said = self._ask(self._prompt("Enter: send it, b: see it, u: take it back> "))

@@ -10,7 +10,7 @@ from fairplay.cli.match_options import (
     events_option,
     journal_option,
     limit_option,
-    limits_for_all,
+    limits_named,
     lines_option,
     pictures_option,
     quiet_option,
@@ -69,7 +69,7 @@ def resume(
     modules, py:, never are.
     """
     refuse_unreadable(players)
-    limits, here = limits_for_all(limit), not players and at is None
+    limits, here = limits_named(limit), not players and at is None
     if here and directory is not None:
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:

@@ -17,7 +17,7 @@ from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import OPEN, Table
-from fairplay.hosting.terms import Terms, terms_for, terms_on_record
+from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.key import NoKey, key_in, own_key_file
 from fairplay.journal.lines import FORMAT, Entry, Opening
@@ -92,7 +92,8 @@ def new_match(spec: MatchSpec) -> Sitting:
     game, journal = spec.rules(), None
     if spec.journal is not None:
         journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
-    terms = terms_for(spec.addresses, spec.limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
+    limits = asked_for(spec.limits, spec.addresses)
+    terms = terms_for(spec.addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
     match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[], Record] = unrecorded
     if journal is not None:

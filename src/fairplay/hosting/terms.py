@@ -11,7 +11,7 @@ from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
 from fairplay.journal.replay import Recorded
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, Invitation, Person, far
+from fairplay.players.location import HUMAN, Command, Invitation, Person, far
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
 
@@ -67,6 +67,13 @@ def terms_for(
     return Terms(limits or DEFAULT, shut_in)
 
 
+def asked_for(limits: Limits | None, addresses: Sequence[str]) -> Limits | None:
+    """Limits that somebody asked for: for people too, if there are any and nothing else is said of them."""
+    if limits is None or limits.people is not None or HUMAN not in addresses:
+        return limits
+    return msgspec.structs.replace(limits, people=limits.move)
+
+
 def own_key_places() -> list[str]:
     """Where the key of whoever runs us is kept, if it was made."""
     with suppress(NoKey):
@@ -82,6 +89,7 @@ def terms_on_record(
 
     If no sandbox is named, it is the stricter one of that on record and of what this machine can do.
     """
+    limits = asked_for(limits, addresses)
     if limits is None and recorded.limits is not None:
         try:
             limits = msgspec.convert(recorded.limits, Limits)
