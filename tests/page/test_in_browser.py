@@ -235,6 +235,17 @@ def test_hidden_hands_are_seen_by_those_who_hold_them(browser: Browser, replays:
         expect(page.locator("#view")).to_have_value("2")
 
 
+def test_in_the_dark_the_pictures_are_dark(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["tsuro"]
+    drawn = "new XMLSerializer().serializeToString(document.querySelector('#picture svg'))"
+
+    with opened(browser, file, "#2", color_scheme="dark") as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        assert page.evaluate(drawn) == as_drawn(page, picture_at(recorded, 2, dark=True))
+        page.keyboard.press("d")
+        position(page, recorded, 2)
+
+
 def test_where_all_is_public_there_is_no_choice_of_views(browser: Browser, replays: Replays) -> None:
     with opened(browser, replays["fish"][0]) as page:
         expect(page.locator("body.ready")).to_be_visible()
@@ -260,36 +271,56 @@ def test_the_result_and_the_clocks_are_those_of_the_record(browser: Browser, rep
             assert shown == (f"{used // 60:.0f} min {used % 60 // 1:.0f} s" if used >= 60 else duration(used))
 
 
-TAMPERED: dict[str, Callable[[str], str]] = {
-    "a name": lambda page: page.replace(r"\"names\":[\"ann\"", r"\"names\":[\"eve\""),
-    "a digit of the time": lambda page: re.sub(
-        r'(\\"took\\":0\.\d*?)(\d),', lambda it: f"{it[1]}{9 - int(it[2])},", page
+def other(found: re.Match[str]) -> str:
+    """The same with another digit at the end."""
+    return found[1] + ("0" if found[2] != "0" else "1")
+
+
+HASH = r'(\\"hash\\":\\")(\w)'
+UNFIT = "its hash does not fit: it or the line before was changed"
+TAMPERED: dict[str, tuple[Callable[[str], str], int, str]] = {  # which line turns red (-1: the last), and why
+    "a name": (lambda page: page.replace(r"\"names\":[\"ann\"", r"\"names\":[\"eve\"", 1), 1, UNFIT),
+    "a digit of a time": (lambda page: re.sub(r'(\\"took\\":0\.\d*)(\d)', other, page, count=1), 3, UNFIT),
+    "a hash": (lambda page: re.sub(HASH, other, page, count=1), 1, UNFIT),
+    "the last hash": (lambda page: re.sub(f"(?s)(.*{HASH[1:]}", other, page, count=1), -1, UNFIT),
+    "a line is missing": (
+        lambda page: re.sub(r'"\{\\"type\\":\\"fact\\",\\"seq\\":3,.*?\}",', "", page, count=1),
+        4,
+        "it says that it is number 4",
     ),
-    "a hash in the middle": lambda page: re.sub(
-        r'(\\"hash\\":\\")(\w)(?=.*\\"hash)', lambda it: it[1] + ("0" if it[2] != "0" else "1"), page, count=1
+    "the result is missing": (
+        lambda page: re.sub(r',"\{\\"type\\":\\"result\\".*?\}"(?=\])', "", page, count=1),
+        -1,
+        "the result is missing",
     ),
-    "the last hash": lambda page: re.sub(
-        r'(.*\\"hash\\":\\")(\w)', lambda it: it[1] + ("0" if it[2] != "0" else "1"), page, count=1, flags=re.DOTALL
+    "no JSON": (lambda page: page.replace('{"journal":[', '{"journal":[['), 0, ""),
+    "the pictures": (
+        lambda page: re.sub(r'(<script id="pictures" type="text/plain">.{400}).{9}', r"\1AAAAAAAAA", page),
+        0,
+        "",
     ),
-    "a line is missing": lambda page: re.sub(r'"\{\\"type\\":\\"fact\\",\\"seq\\":3,.*?\}",', "", page),
-    "the result is missing": lambda page: re.sub(r',"\{\\"type\\":\\"result\\".*?\}"(?=\])', "", page),
-    "no JSON": lambda page: page.replace('{"journal":[', '{"journal":[['),
-    "the pictures": lambda page: re.sub(r'(<script id="pictures" type="text/plain">.{400}).{9}', r"\1AAAAAAAAA", page),
 }
 
 
 @pytest.mark.parametrize("what", TAMPERED)
 def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, what: str, tmp_path: Path) -> None:
-    page, file = replays["q"][0].read_text(encoding="utf-8"), tmp_path / "tampered.html"
-    changed = TAMPERED[what](page)
+    (original, recorded), file = replays["q"], tmp_path / "tampered.html"
+    change, line, why = TAMPERED[what]
+    page = original.read_text(encoding="utf-8")
+    changed = change(page)
     assert changed != page
     file.write_text(changed, encoding="utf-8")
 
     with opened(browser, file) as tab:
         expect(tab.locator("#badge")).to_have_class("badge bad")
-        expect(tab.locator("#badge")).to_contain_text("✗")
         expect(tab.locator("#picture")).to_be_hidden()
         expect(tab.locator("#empty")).to_have_text("The board is not shown, for it would be that of another match.")
+        if line:
+            number = len(recorded.heads) if line == -1 else line
+            expect(tab.locator("#badge")).to_have_text(f"✗ Record changed: line {number}")
+            expect(tab.locator("#record .out")).to_have_text(f"Line {number} of the record is wrong: {why}.")
+        else:
+            expect(tab.locator("#badge")).to_have_text("✗ File damaged: it cannot be read")
 
 
 def test_hashes_are_those_of_sha256(browser: Browser, replays: Replays) -> None:
