@@ -75,53 +75,50 @@ def as_drawn(page: Page, picture: str) -> str:
     )
 
 
-def test_a_replay_opens_from_disk_at_its_beginning(browser: Browser, replays: Replays, game: str) -> None:
-    file, recorded = replays[game]
+def test_a_replay_opens_from_disk_at_its_beginning(browser: Browser, replays: Replays) -> None:
+    file, recorded = replays["fish"]
 
     with opened(browser, file) as page:
-        expect(page.locator("#badge")).to_have_text(f"✓ Record whole: {len(recorded.heads)} lines")
         position(page, recorded, 0)
-        receipt = f"{len(recorded.heads) - 1}:{recorded.heads[-1]}"
-        expect(page.locator("#record dd").first).to_have_text(receipt)
-        expect(page.locator("#record dt").last).to_have_text("Commitment to it (✓ it fits)")
-        assert page.title() == f"{game}: ann, bob, cyd"
+        expect(page.get_by_label("One back")).to_be_disabled()
+        assert page.title() == "fish: ann, bob, cyd"
 
 
-def test_steps_by_mouse(browser: Browser, replays: Replays, game: str) -> None:
+def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: Replays, game: str) -> None:
     file, recorded = replays[game]
     last = len(recorded.facts)
 
-    with opened(browser, file) as page:
-        page.get_by_label("One forward").click()
-        position(page, recorded, 1)
-        page.get_by_label("Last position").click()
-        position(page, recorded, last)
-        expect(page.get_by_label("One forward")).to_be_disabled()
-        page.get_by_label("One back").click()
-        position(page, recorded, last - 1)
-        page.get_by_label("First position").click()
-        position(page, recorded, 0)
-        expect(page.get_by_label("One back")).to_be_disabled()
+    with opened(browser, file, "#3") as page:
+        expect(page.locator("#badge")).to_have_text(f"✓ Record whole: {last + 3} lines")
+        expect(page.locator("#record dd").first).to_have_text(f"{last + 2}:{recorded.heads[-1]}")
+        expect(page.locator("#record dt").last).to_have_text("Commitment to it (✓ it fits)")
+        position(page, recorded, 3)
+
+        for button, at in {"One forward": 4, "Last position": last, "One back": last - 1, "First position": 0}.items():
+            page.get_by_label(button).click()
+            position(page, recorded, at)
         slider = page.locator("#slider").bounding_box()
         assert slider is not None
         page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
         position(page, recorded, last)
+        expect(page.get_by_label("One forward")).to_be_disabled()
         page.locator(".chart").click(position={"x": 40, "y": 60})
         expect(page.locator("#position")).not_to_have_text(f"{last} / {last}")
 
-
-def test_steps_by_keyboard(browser: Browser, replays: Replays, game: str) -> None:
-    file, recorded = replays[game]
-    last = len(recorded.facts)
-
-    with opened(browser, file) as page:
-        expect(page.locator("body.ready")).to_be_visible()
-        for key, at in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0)]:
+        page.locator("#title").click()
+        for key, at in [("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last)]:
             page.keyboard.press(key)
             position(page, recorded, at)
         page.locator("#slider").focus()
-        page.keyboard.press("ArrowRight")
-        position(page, recorded, 1)
+        page.keyboard.press("ArrowLeft")
+        position(page, recorded, last - 1)
+
+        assert page.url.endswith(f".html#{last - 1}")
+        page.locator("#moves a").nth(2).click()
+        position(page, recorded, 2)
+        assert page.url.endswith(".html#2")
+        page.go_back()
+        position(page, recorded, last - 1)  # where the link was followed; single steps are not gone back through
 
 
 def test_everything_can_be_reached_by_tab(browser: Browser, replays: Replays) -> None:
@@ -165,20 +162,6 @@ def test_a_replay_plays_and_pauses(browser: Browser, replays: Replays) -> None:
         page.clock.run_for(120 * len(recorded.facts))
         position(page, recorded, len(recorded.facts))
         expect(page.get_by_label("Play", exact=True)).to_be_visible()  # it has stopped
-
-
-def test_a_link_leads_to_a_position(browser: Browser, replays: Replays, game: str) -> None:
-    file, recorded = replays[game]
-
-    with opened(browser, file, "#3") as page:
-        position(page, recorded, 3)
-        page.keyboard.press("ArrowRight")
-        assert page.url.endswith(".html#4")
-        page.locator("#moves a").nth(2).click()
-        position(page, recorded, 2)
-        assert page.url.endswith(".html#2")
-        page.go_back()
-        position(page, recorded, 4)  # where the link was followed; single steps are not gone back through
 
 
 def test_a_link_that_leads_nowhere_does_no_harm(browser: Browser, replays: Replays) -> None:
@@ -302,25 +285,26 @@ TAMPERED: dict[str, tuple[Callable[[str], str], int, str]] = {  # which line tur
 }
 
 
-@pytest.mark.parametrize("what", TAMPERED)
-def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, what: str, tmp_path: Path) -> None:
-    (original, recorded), file = replays["q"], tmp_path / "tampered.html"
-    change, line, why = TAMPERED[what]
+def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path: Path) -> None:
+    original, recorded = replays["q"]
     page = original.read_text(encoding="utf-8")
-    changed = change(page)
-    assert changed != page
-    file.write_text(changed, encoding="utf-8")
+    files = [tmp_path / f"{what}.html" for what in TAMPERED]
+    for file, (change, _, _) in zip(some(files), TAMPERED.values(), strict=True):
+        assert change(page) != page
+        file.write_text(change(page), encoding="utf-8")
 
-    with opened(browser, file) as tab:
-        expect(tab.locator("#badge")).to_have_class("badge bad")
-        expect(tab.locator("#picture")).to_be_hidden()
-        expect(tab.locator("#empty")).to_have_text("The board is not shown, for it would be that of another match.")
-        if line:
-            number = len(recorded.heads) if line == -1 else line
-            expect(tab.locator("#badge")).to_have_text(f"✗ Record changed: line {number}")
-            expect(tab.locator("#record .out")).to_have_text(f"Line {number} of the record is wrong: {why}.")
-        else:
-            expect(tab.locator("#badge")).to_have_text("✗ File damaged: it cannot be read")
+    with opened(browser, original, "", *files) as tab:
+        for file, (_, line, why) in zip(some(files), TAMPERED.values(), strict=True):
+            tab.goto(file.as_uri())
+            expect(tab.locator("#badge")).to_have_class("badge bad")
+            expect(tab.locator("#picture")).to_be_hidden()
+            expect(tab.locator("#empty")).to_have_text("The board is not shown, for it would be that of another match.")
+            if line:
+                number = len(recorded.heads) if line == -1 else line
+                expect(tab.locator("#badge")).to_have_text(f"✗ Record changed: line {number}")
+                expect(tab.locator("#record .out")).to_have_text(f"Line {number} of the record is wrong: {why}.")
+            else:
+                expect(tab.locator("#badge")).to_have_text("✗ File damaged: it cannot be read")
 
 
 def test_hashes_are_those_of_sha256(browser: Browser, replays: Replays) -> None:
