@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.course.dialect import VOID, Call, Callee
+from fairplay.course.plain import reader
 from fairplay.players import values, wire
 from fairplay.players.course_line import CourseLine
 from fairplay.players.limits import Budget, Limits
@@ -55,7 +56,7 @@ class Client(Questioner):
         return await self.answer(call, limit, void, NOT_VOID)
 
     async def answer(self, call: Call, limit: float, read: Callable[[Any], Any], not_due: str) -> Answered | Failed:
-        """Make a call, and read the reply: whatever raises BadRequest or ValidationError there is not due."""
+        """Make a call, and read the reply: whatever raises BadRequest there is not due."""
         if self._broken is not None:
             return self._broken
         line = self._values
@@ -83,7 +84,7 @@ class Client(Questioner):
             return self._failed(Fault.MALFORMED, TOO_MANY, timer, received + b" " + late)
         try:
             value = read(values.decode(received))
-        except (BadRequest, msgspec.ValidationError) as error:
+        except BadRequest as error:
             return self._failed(Fault.MALFORMED, not_due, timer, received, str(error))
         took = timer.taken
         return Answered(value, took, partial(self._known, timer, took, received))
@@ -102,7 +103,7 @@ class CourseRemote:
     def __init__(self, client: Client, callee: Callee, game: Game[Any, Any, Any], *, limits: Limits = DEFAULT) -> None:
         self._client = client
         self._callee = callee
-        self._action_type = type(game).action
+        self._read = actions_of(type(game))
         self._budget = Budget(limits)
 
     async def ask(self, message: Message) -> Answer:
@@ -127,7 +128,13 @@ class CourseRemote:
             await self._client.hang_up()
 
     def _action(self, reply: Any) -> Any:
-        return msgspec.convert(self._callee.action(reply), self._action_type)
+        return self._read(self._callee.action(reply))
+
+
+@cache
+def actions_of(game: type[Game[Any, Any, Any]]) -> Callable[[Any], Any]:
+    """What reads the actions of a game, made once for all its matches."""
+    return reader(game.action, f"an action of {game.name}")
 
 
 def void(reply: Any) -> None:
