@@ -289,12 +289,12 @@ def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path:
     original, recorded = replays["q"]
     page = original.read_text(encoding="utf-8")
     files = [tmp_path / f"{what}.html" for what in TAMPERED]
-    for file, (change, _, _) in zip(some(files), TAMPERED.values(), strict=True):
+    for file, (change, _, _) in some(zip(files, TAMPERED.values(), strict=True)):
         assert change(page) != page
         file.write_text(change(page), encoding="utf-8")
 
     with opened(browser, original, "", *files) as tab:
-        for file, (_, line, why) in zip(some(files), TAMPERED.values(), strict=True):
+        for file, (_, line, why) in some(zip(files, TAMPERED.values(), strict=True)):
             tab.goto(file.as_uri())
             expect(tab.locator("#badge")).to_have_class("badge bad")
             expect(tab.locator("#picture")).to_be_hidden()
