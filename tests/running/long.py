@@ -1,6 +1,6 @@
 """Mark what takes long, and let files with long tests begin first, so that no worker is left with one at the end.
 
-`make test` leaves out what is marked: attacks, repetition, and programs in other languages. `make test-long` runs it,
+`make test` leaves out what is marked: attacks, repetition, browsers, and programs in other languages. `make test-long` runs it,
 and so does whatever a change has to pass before it lands.
 """
 
@@ -13,6 +13,9 @@ LONG = (  # whole folders, and files
     "tests/players/test_course_remote.py",
     "tests/players/test_shown.py",
     "tests/harness/test_over_network.py",
+    "tests/page/test_in_browser.py",
+    "tests/page/test_names.py",
+    "tests/page/test_looks.py",
     "tests/examples/test_bots.py",
     "tests/benchmarks/",
     "tests/journal/test_hostile_index.py",
