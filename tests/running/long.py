@@ -1,7 +1,7 @@
 """Mark what takes long, and let files with long tests begin first, so that no worker is left with one at the end.
 
-`make test` leaves out what is marked: attacks, repetition, browsers, and programs in other languages. `make test-long` runs it,
-and so does whatever a change has to pass before it lands.
+`make test` leaves out what is marked: attacks, repetition, browsers, and programs in other languages. `make test-long`
+runs it, and so does whatever a change has to pass before it lands.
 """
 
 import pytest

@@ -25,8 +25,9 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 FOREVER = 1e9  # seconds, for people who may take their time
-NAMES = {"start": "start_up", "first": "first_move"}  # what people may call them; the others by their own names
-NAMES |= {name: name for name in ("move", "arrival", "bank", "increment", "people")}
+PLAIN = {"start": "start_up", "first": "first_move"}  # what people may call them; the others by their own names
+PLAIN |= {name: name for name in ("move", "arrival", "bank", "increment")}
+NAMES = PLAIN | {"people": "people"}
 
 
 def limits_from(text: str) -> Limits:

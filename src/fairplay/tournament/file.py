@@ -15,7 +15,7 @@ from fairplay.core.game import Game
 from fairplay.games import GAMES, title
 from fairplay.hosting.spec import seed_options
 from fairplay.players.address import named_in_module
-from fairplay.players.limits import NAMES, Limits
+from fairplay.players.limits import PLAIN, Limits
 from fairplay.players.sandbox import Level
 from fairplay.referee.host import seats_by_age
 from fairplay.render.text import printable
@@ -132,13 +132,13 @@ def format_from(table: Mapping[str, Any]) -> Any:
 
 def limits_from(table: Mapping[str, Any]) -> Limits | None:
     """The limits, by the names that they have on a command line; None: nothing is said of them."""
-    refuse_unknown(table, NAMES, "limits")
+    refuse_unknown(table, PLAIN, "limits")
     for name, value in table.items():
         try:
-            msgspec.convert({NAMES[name]: value}, Limits)
+            msgspec.convert({PLAIN[name]: value}, Limits)
         except msgspec.ValidationError as error:
             raise BadRequest(f"limits.{name}: {in_words(error)[1]}") from None
-    return msgspec.convert({NAMES[name]: value for name, value in table.items()}, Limits) if table else None
+    return msgspec.convert({PLAIN[name]: value for name, value in table.items()}, Limits) if table else None
 
 
 def listed_from(entries: Iterable[Any]) -> Iterator[Listed]:

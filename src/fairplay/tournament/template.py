@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from fairplay.core.events import Fault
 from fairplay.games import title
-from fairplay.players.limits import NAMES
+from fairplay.players.limits import PLAIN
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
 from fairplay.tournament.file import FORMATS, SANDBOXES
@@ -76,7 +76,7 @@ def template(game: str) -> str:
             f"    {inline({'name': name, 'player': player})},"
             for name, player in zip(distinct(seated), seated, strict=True)
         ),
-        limits=inline({name: getattr(DEFAULT, NAMES[name]) or OTHER_LIMITS[name] for name in NAMES}),
+        limits=inline({name: getattr(DEFAULT, PLAIN[name]) or OTHER_LIMITS[name] for name in PLAIN}),
         sandboxes=either(SANDBOXES),
         gates=either(gate.value for gate in Gate),
         gate=Gate.WARN.value,
