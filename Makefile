@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test test-long check bench against reliability guards goldens tables lock clean
+.PHONY: help setup demo test test-long check bench against reliability guards goldens pictures tables lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
@@ -16,6 +16,7 @@ help:
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
 	@echo "make goldens   write the golden playthroughs and pictures and the protocol's transcript and schema anew; review the difference"
+	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs anew"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
@@ -78,6 +79,11 @@ goldens: setup
 	@$(BIN)/python -m tests.render.goldens
 	@$(BIN)/python -m tools.schema
 	@$(BIN)/python -m tests.examples.transcript
+
+pictures: setup
+	@$(BIN)/python -m tools.film
+	@$(BIN)/python -m tools.recording
+	@$(BIN)/python -m tools.screenshot
 
 tables: setup
 	@$(BIN)/python -m tools.tables
