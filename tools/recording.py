@@ -42,7 +42,7 @@ def recorded(folder: Path) -> Iterator[Frame]:
     with Terminal(*PLAYED.split()[1:], columns=COLUMNS, rows=ROWS, folder=folder) as terminal:
         terminal.see("fish ")
         yield Frame(rows_of(terminal), 0.6)
-        terminal.end()
+        terminal.ended()
         yield Frame(rows_of(terminal), 3.0)
     (path,) = folder.glob("games/*.jsonl")
     last = len(read(path).entries)

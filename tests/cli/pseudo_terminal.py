@@ -10,6 +10,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from tests.cli.command import SCRIPT
@@ -25,13 +26,16 @@ class PseudoTerminal:
         self,
         *arguments: str,
         columns: int = 80,
+        rows: int = 40,
         environment: Mapping[str, str] | None = None,
         command: Sequence[str] = (str(SCRIPT),),
+        folder: Path | None = None,
     ) -> None:
         self.raw = b""  # all that it has shown
         self._seen = 0  # how far whoever asks has read
         self._ours, theirs = os.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        self._theirs = theirs  # held open, so that what was shown last can be read when nobody else has it
+        self.resize(columns, rows)
         self.before = termios.tcgetattr(theirs)
         plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.process = subprocess.Popen(
@@ -40,9 +44,9 @@ class PseudoTerminal:
             stdout=theirs,
             stderr=theirs,
             env={**plain, "TERM": "xterm", **(environment or {})},
+            cwd=folder,
             preexec_fn=lambda: foreground(theirs),
         )
-        self._theirs = theirs  # held open, so that what was shown last can be read when nobody else has it
 
     def __enter__(self) -> Self:
         return self
@@ -63,6 +67,10 @@ class PseudoTerminal:
     def settings(self) -> list[Any]:
         """How the terminal is set up now."""
         return termios.tcgetattr(self._theirs)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Be a terminal of another size."""
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def type(self, text: str) -> None:
         """Press these keys."""

@@ -13,6 +13,7 @@ from fairplay.journal.replay import Recorded, read
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import cut
 from tests.cli.terminal import SHELL, Terminal
+from tests.players.programs import soon
 
 OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 SIZES = [(80, 24), (60, 24), (80, 60), (60, 60)]
@@ -61,7 +62,7 @@ class Watched(Terminal):
         super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
 
     def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)  # type: ignore[arg-type]
+        super().__exit__(*error)
         self.gate.close()
 
     @property
@@ -108,13 +109,13 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
     with watched(game, tmp_path, columns=columns, rows=60) as terminal:
         terminal.see_fact(1)
         terminal.gate.let_through(1000)
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
         recorded = terminal.recorded
         final = recorded.at(None)
         board = title(game).text(final.view(None), final.names, width=columns, height=60 - 14)
         assert board in terminal.text
-        said = terminal.said.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n")
+        said = terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n")
         assert "a word from a player\n" in said
         assert f"match: {final.id}\nat the table: Ann, Bob, Zoë\ncommitment to the deal: " in said
         assert "\n1. " in said
@@ -128,9 +129,9 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
 def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_on(how: str, tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
-        terminal.press(how) if how == "ctrl-c" else terminal.signal(signal.SIGTERM)
+        terminal.press(how) if how == "ctrl-c" else terminal.process.send_signal(signal.SIGTERM)
 
-        assert terminal.end() == 130
+        assert terminal.ended() == 130
         assert "fairplay: interrupted; to go on with the match in " in terminal.text
         assert "at the table" not in terminal.text
         terminal.assert_left_as_it_was()
@@ -148,7 +149,7 @@ def test_ctrl_z_leaves_the_terminal_to_others_until_the_match_goes_on(tmp_path: 
         assert terminal.lines[:12] == board[:12]
         assert terminal.screen.other
         terminal.press("ctrl-c")
-        assert terminal.end() == 130
+        assert terminal.ended() == 130
         terminal.assert_left_as_it_was()
 
 
@@ -164,7 +165,7 @@ def test_the_board_fits_a_terminal_whose_size_changes(game: str, tmp_path: Path)
             )
             terminal.see(f"\n{board}\n")
         terminal.press("ctrl-c")
-        terminal.end()
+        terminal.ended()
 
 
 def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) -> None:
@@ -172,11 +173,11 @@ def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) 
         terminal.see_fact(1)
         terminal.press("\x13")  # Ctrl-S
         terminal.gate.let_through(1000)
-        terminal.until(lambda: terminal.recorded.closing is not None)
+        assert soon(lambda: terminal.recorded.closing is not None)
         assert terminal.screen.other
 
         terminal.press("\x11")
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
         terminal.assert_left_as_it_was()
 
 
@@ -185,10 +186,10 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> Non
 
     with watched("fish", tmp_path) as terminal:
         terminal.gate.let_through(1000)
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
-        assert b"observer Live was dropped: TypeError" in terminal.said
-        assert b"observer Reporter was dropped: TypeError" in terminal.said
+        assert b"observer Live was dropped: TypeError" in terminal.raw
+        assert b"observer Reporter was dropped: TypeError" in terminal.raw
         assert "\n1. " in terminal.text
         terminal.assert_left_as_it_was()
 
@@ -210,10 +211,10 @@ def test_lines_are_said_where_nothing_can_be_drawn_in_place(
     terminal = Watched("fish", tmp_path, *options, **more)
     with terminal:
         terminal.gate.let_through(1000)
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
-        said = terminal.said.decode("latin-1").replace("\r\n", "\n")
-        assert OTHER_SCREEN not in terminal.said
+        said = terminal.raw.decode("latin-1").replace("\r\n", "\n")
+        assert OTHER_SCREEN not in terminal.raw
         assert "\nAnn places a penguin at [" in said
         assert "\nBob moves from [" in said
         assert said.index("at the table: ") < said.index("Ann places") < said.index("\n1. ")
@@ -226,9 +227,9 @@ def test_what_was_asked_for_is_said_on_a_terminal_too(option: str, said: bytes, 
     with terminal:
         terminal.gate.let_through(1000)
 
-        assert terminal.end() == 0
-        assert OTHER_SCREEN not in terminal.said
-        assert said in terminal.said.replace(b"\r\n", b"\n")
+        assert terminal.ended() == 0
+        assert OTHER_SCREEN not in terminal.raw
+        assert said in terminal.raw.replace(b"\r\n", b"\n")
 
 
 def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
@@ -237,7 +238,7 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
         terminal.gate.let_through(1)
         terminal.see_fact(4)
         terminal.press("ctrl-c")
-        terminal.end()
+        terminal.ended()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
         arguments = ["resume", str(path), "greedy", "py:gated:take_turn", "greedy"]
         environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": str(tmp_path)}
@@ -245,6 +246,6 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
             resumed.see("fish 0: ")
             assert resumed.screen.other
             terminal.gate.let_through(1000)
-            assert resumed.end() == 0
+            assert resumed.ended() == 0
             assert "\n1. " in resumed.text
             resumed.assert_left_as_it_was()

@@ -64,7 +64,7 @@ def test_every_key_leads_to_its_place(game: str, columns: int, rows: int, folder
                 assert any(line.startswith("1. ") for line in lines)
         terminal.press("q")
 
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
         assert terminal.text.strip() == ""
         assert not terminal.screen.wrapped
         terminal.assert_left_as_it_was()
@@ -83,7 +83,7 @@ def test_space_plays_and_pauses_and_a_question_mark_helps(folder: Path) -> None:
         terminal.press("?")
         terminal.see(lambda text: "this help" not in text)
         terminal.press("\x04")  # Ctrl-D
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
 
 def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
@@ -98,17 +98,17 @@ def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
         terminal.press("space")
         terminal.see("\n1 of ")
         terminal.press("q")
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
 
 @pytest.mark.parametrize(("how", "code"), [("q", 0), ("ctrl-c", 130), ("SIGTERM", 130)])
 def test_the_terminal_is_left_as_it_was(how: str, code: int, folder: Path) -> None:
     with Terminal("replay", str(recorded("fish", folder))) as terminal:
         terminal.see("0 of ")
-        assert terminal.now != terminal.modes
-        terminal.signal(signal.SIGTERM) if how == "SIGTERM" else terminal.press(how)
+        assert terminal.settings != terminal.before
+        terminal.process.send_signal(signal.SIGTERM) if how == "SIGTERM" else terminal.press(how)
 
-        assert terminal.end() == code
+        assert terminal.ended() == code
         terminal.assert_left_as_it_was()
 
 
@@ -120,7 +120,7 @@ def test_the_screen_follows_the_size_of_the_terminal(folder: Path) -> None:
         terminal.resize(100, 30)
         terminal.see("\\___/")
         terminal.press("q")
-        terminal.end()
+        terminal.ended()
 
 
 def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
         terminal.press("end")
         terminal.see("unfinished after fact 5")
         terminal.press("q")
-        assert terminal.end() == 0
+        assert terminal.ended() == 0
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
 )
 def test_lines_are_said_where_nobody_can_step(options: list[str], more: dict[str, object], folder: Path) -> None:
     with Terminal("replay", str(recorded("fish", folder)), *options, **more) as terminal:  # type: ignore[arg-type]
-        assert terminal.end() == 0
-        assert OTHER_SCREEN not in terminal.said
-        assert b" places a penguin at [" in terminal.said
+        assert terminal.ended() == 0
+        assert OTHER_SCREEN not in terminal.raw
+        assert b" places a penguin at [" in terminal.raw
         terminal.assert_left_as_it_was()
 
 

@@ -6,7 +6,7 @@ from math import ceil, sqrt
 from fairplay.core.game import Seat
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State, View
-from fairplay.games.fish.terminal import board_lines
+from fairplay.games.fish.terminal import board_lines, standing
 from fairplay.render.fit import Room
 from fairplay.render.panel import EDGE, Board, Header, Look, Player, grain, named, picture, roster
 from fairplay.render.svg import box, group, path, use, words
@@ -114,11 +114,6 @@ def _mark(state: State, seat: Seat) -> str:
     return "to place" if state.stage is Stage.PLACING else "to move"
 
 
-def _standing(state: State) -> dict[int, Seat]:
-    """Who stands on which cell."""
-    return {cell: seat for seat, cells in enumerate(state.penguins) for cell in cells}
-
-
 def _look(state: State, seat: Seat) -> Look:
     return LOOKS.get(state.colours[seat], UNKNOWN)
 
@@ -132,7 +127,7 @@ def _centre(state: State, cell: int) -> tuple[float, float]:
 
 
 def _tiles(state: State, *, water: bool) -> Iterator[str]:
-    taken = _standing(state)
+    taken = standing(state)
     for cell in range(state.grid.rows * state.grid.columns):
         fish = state.fish_at(cell)
         if fish or water:
