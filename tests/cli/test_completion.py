@@ -34,6 +34,7 @@ def tab(*words: str, folder: Path | None = None) -> list[str]:
         cwd=folder,
         env={**os.environ, "PATH": PATH},
         check=True,
+        timeout=30,
     )
     assert done.stderr == ""
     return done.stdout.split()
@@ -111,6 +112,36 @@ def test_journals_by_path_and_by_id(tmp_path: Path) -> None:
     assert tab("replay", "ga", folder=tmp_path) == ["option", "default"]  # a folder, which the shell completes
     assert tab("library", "show", "games", "", folder=tmp_path) == [path.stem]
     assert tab("resume", str(path), "gr", folder=tmp_path) == ["greedy"]
+
+
+def test_a_name_that_would_run_something_is_left_to_the_shell_which_quotes_it(tmp_path: Path) -> None:
+    fairplay("play", "fish", "random", "greedy", *SMALL, "--quiet", "--journal", str(tmp_path))
+    (journal,) = tmp_path.glob("*.jsonl")
+    for name in (
+        "x;touch ran;.jsonl",
+        "x$(touch ran).jsonl",
+        "x`touch ran`.jsonl",
+        "x y.jsonl",
+        "x*.jsonl",
+        "x\n.jsonl",
+    ):
+        (tmp_path / name).write_bytes(journal.read_bytes())
+
+    assert tab("verify", "x", folder=tmp_path) == ["option", "default"]
+
+    bash = ("bash", "--norc", "--noprofile", "-i")
+    with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}, folder=tmp_path) as terminal:
+        terminal.type('eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"; echo now ready\n')
+        terminal.until("\nnow ready")
+        terminal.type("fairplay verify x\\;\t\n")
+        terminal.until("x;touch ran;.jsonl: same result")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_nobody_waits_for_a_pipe_that_is_called_like_a_journal(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f.jsonl")
+
+    assert "human" in tab("resume", "f.jsonl", "", folder=tmp_path)
 
 
 def test_courses() -> None:

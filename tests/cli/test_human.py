@@ -17,6 +17,8 @@ from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful, verify
 from tests.cli.command import SCRIPT, fairplay, refusal
 from tests.cli.pseudo_terminal import PseudoTerminal
+from tests.cli.terminal import SHELL
+from tests.players.programs import soon
 
 PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
 SMALL = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
@@ -284,6 +286,41 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
         assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]  # with what can be scrolled back to
         terminal.type("\n")
         assert "hand " in terminal.until("bob> ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
+def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals) -> None:
+    with PseudoTerminal("play", "fish", "human", "greedy", *SMALL, command=[*SHELL, str(SCRIPT)]) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("0,")
+        terminal.until("0,")
+        (match,) = children(terminal.process.pid)
+        os.killpg(match, number)
+        terminal.ended()
+        assert soon(lambda: terminal.settings == terminal.before)
+
+
+def test_one_enter_too_many_shows_no_hand() -> None:
+    with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
+        terminal.until("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.type("\n")
+        terminal.until("ann> ")
+        terminal.type("pass\n\n\n\n")
+        terminal.until("bob, it is your turn. Press Enter when nobody else is looking. ")
+        with pytest.raises(AssertionError, match="never shown"):
+            terminal.until("bob> ", patience=1)
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    with PseudoTerminal("play", "q", "human", "random", "--seed", "7") as terminal:
+        terminal.until(PROMPT)
+        terminal.type("1,1 ")
+        for _ in range(50):
+            terminal.type("9" * 100)
+            terminal.until("9" * 20)
+        terminal.type("\n")
+        terminal.until("Not understood: there is no tile 999")
+        terminal.until(PROMPT)
 
 
 def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:

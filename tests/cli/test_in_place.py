@@ -125,6 +125,34 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
         terminal.assert_left_as_it_was()
 
 
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_ends_it_at_once_leaves_the_terminal_as_it_was(
+    number: signal.Signals, stopped: bool, tmp_path: Path
+) -> None:
+    with watched("fish", tmp_path) as terminal:
+        terminal.see_fact(1)
+        if stopped:
+            terminal.press("\x13")  # Ctrl-S
+        terminal.process.send_signal(number)
+
+        assert terminal.ended() == -number
+        terminal.assert_left_as_it_was()
+
+
+def test_so_does_an_interruption_while_the_terminal_stands_still(tmp_path: Path) -> None:
+    with watched("fish", tmp_path) as terminal:
+        terminal.see_fact(1)
+        terminal.press("\x13")  # Ctrl-S
+        terminal.gate.let_through(1000)
+        assert soon(lambda: terminal.recorded.closing is not None)
+        terminal.process.send_signal(signal.SIGTERM)
+
+        assert terminal.ended() == 130
+        assert "fairplay: interrupted; the match is over: fairplay replay " in terminal.text
+        terminal.assert_left_as_it_was()
+
+
 @pytest.mark.parametrize("how", ["ctrl-c", "SIGTERM"])
 def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_on(how: str, tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:

@@ -101,12 +101,12 @@ def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
         assert terminal.ended() == 0
 
 
-@pytest.mark.parametrize(("how", "code"), [("q", 0), ("ctrl-c", 130), ("SIGTERM", 130)])
+@pytest.mark.parametrize(("how", "code"), [("q", 0), ("ctrl-c", 130), ("SIGTERM", 130), ("SIGQUIT", -3)])
 def test_the_terminal_is_left_as_it_was(how: str, code: int, folder: Path) -> None:
     with Terminal("replay", str(recorded("fish", folder))) as terminal:
         terminal.see("0 of ")
         assert terminal.settings != terminal.before
-        terminal.process.send_signal(signal.SIGTERM) if how == "SIGTERM" else terminal.press(how)
+        terminal.process.send_signal(signal.Signals[how]) if how.startswith("SIG") else terminal.press(how)
 
         assert terminal.ended() == code
         terminal.assert_left_as_it_was()

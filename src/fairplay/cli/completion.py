@@ -6,6 +6,7 @@ goes wrong, nothing is said: somebody is in the middle of typing.
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,23 +19,27 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from fairplay.core.errors import FairplayError
 from fairplay.games import GAMES, rules_of, title
+from fairplay.journal.files import opened
 
 MOST_FILES = 50  # journals that are listed; of more, a shell shows the files
 MOST_READ = 64 * 1024  # bytes of the first line of a journal
+SAFE = re.compile(
+    r"[\w./@+,=:-]*"
+)  # signs that stay what they are on a command line; files with others are the shell's
 BREAKS = "=:"  # where bash takes a word apart, and we put it together again
 ELSEWHERE = ("human", "exec:", "tcp:", "ws:", "py:")
 BASH = """\
 %(complete_func)s() {
     local IFS=$'\\n' line type value
     local words="${COMP_WORDS[*]}"
-    for line in $(env COMP_WORDS="$words" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete "$1" 2>/dev/null); do
+    while IFS= read -r line; do
         type=${line%%%%,*} value=${line#*,}
         case $type in
             dir) COMPREPLY=(); compopt -o dirnames;;
             file) COMPREPLY=(); compopt -o default;;
             plain) COMPREPLY+=("$value");;
         esac
-    done
+    done < <(env COMP_WORDS="$words" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete "$1" 2>/dev/null)
     [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=:] ]] && compopt -o nospace
     return 0
 }
@@ -81,7 +86,9 @@ class Known(click.ParamType[Any]):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The words that begin so."""
         found = [word for word in self._find(ctx, incomplete) if word.startswith(incomplete) or self._find is journals]
-        return [CompletionItem(word) for word in found] or [CompletionItem(incomplete, type="file")]
+        return [CompletionItem(word) for word in found if SAFE.fullmatch(word)] or [
+            CompletionItem(incomplete, type="file")
+        ]
 
 
 def answer(command: click.Command) -> None:
@@ -202,7 +209,7 @@ def game_named() -> str:
 
 def game_in(file: object) -> str:
     """The game of the match in a journal; empty: nobody knows."""
-    with suppress(OSError, ValueError, FairplayError), Path(str(file)).open("rb") as lines:
+    with suppress(OSError, ValueError, FairplayError), opened(str(file)) as lines:
         opening = json.loads(lines.readline(MOST_READ))
         return str(opening.get("game", "")) if isinstance(opening, dict) else ""
     return ""

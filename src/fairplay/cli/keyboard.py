@@ -40,6 +40,11 @@ class Keyboard:
         self._asking = False
         return line
 
+    def forget(self) -> None:
+        """Forget what was typed before anybody was asked for it."""
+        if self.is_terminal:
+            termios.tcflush(STDIN, termios.TCIFLUSH)
+
     def keep(self, line: str) -> None:
         """Let it be found again with the arrow keys."""
         if self.is_terminal:

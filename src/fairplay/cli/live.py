@@ -58,9 +58,11 @@ class Live:
         self._painting = self._thread.submit(self._paint)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._over.set()
         self._news.set()
+        if kind is not None:
+            self._screen.start_again()
         self._thread.shutdown()
 
     def _paint(self) -> None:

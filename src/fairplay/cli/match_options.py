@@ -12,7 +12,6 @@ from fairplay.cli.live import live
 from fairplay.cli.output import Teller, in_colour, size_of
 from fairplay.cli.screen import LEAST, can_be_drawn_on
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.roles import Record
 from fairplay.games import title
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
@@ -127,9 +126,9 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: 
             leaving.enter_context(redirect_stdout(sys.stderr))  # what players print must not come between events
             match = hosted.play()
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted{hint(hosted.record, sitting)}") from None
+        raise KeyboardInterrupt(f"interrupted{hint(hosted, sitting)}") from None
     except HostFault as fault:
-        raise HostFault(f"{fault}{hint(hosted.record, sitting)}") from fault
+        raise HostFault(f"{fault}{hint(hosted, sitting)}") from fault
     tell("".join(held))
     tell.check()
     if events and not watcher.told_result:
@@ -159,10 +158,13 @@ def tell_evidence(notes: Notes, names: Sequence[str]) -> None:
             click.echo(f"    {printable(names[seat], 40)}: {printable(line, 600)}")
 
 
-def hint(record: Record | None, sitting: Sitting) -> str:
-    """How to go on with a match that was interrupted."""
+def hint(hosted: Hosted, sitting: Sitting) -> str:
+    """How to go on with a match that was interrupted, or where to see how it ended."""
+    record = hosted.record
     if not isinstance(record, MatchRecord) or not record.path.exists():
         return ""
+    if hosted.ended:
+        return f"; the match is over: fairplay replay {quoted(str(record.path))}"
     file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
     if any(address.startswith("py:") for address in sitting.addresses):  # which no record makes us import
         if record.marks is not None and (sitting.held is record or not sitting.resumed):

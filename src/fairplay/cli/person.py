@@ -78,6 +78,7 @@ class Person:
         self._view, self._known = view, None
         if self._private:
             self._clear()
+            self.keyboard.forget()
             self._ask(f"{self._name}, it is your turn. Press Enter when nobody else is looking. ")
         self._show()
         action = self._chosen()
@@ -126,7 +127,7 @@ class Person:
         try:
             action = self._shelf.read(self._view, words)
         except BadRequest as error:
-            say(f"Not understood: {error}.")
+            say(f"Not understood: {printable(str(error), LONGEST)}.")
             return None
         try:
             self._game.check(self._view, action)
@@ -269,7 +270,8 @@ class Wire:
 
 def main() -> None:
     """Play a match with whoever sits here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the match, which ends us
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # it is for the match, whose end is ours; the keyboard is let go of then
     with socket.socket(fileno=int(sys.argv[1])) as line, plain_output():
         wire = Wire(line)
 

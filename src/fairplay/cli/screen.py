@@ -77,19 +77,29 @@ class Screen:
         self._entered = False
         self._begun = b""  # a key whose end has not come
         self._lock = RLock()  # frames are drawn by another thread than the one that hears signals
-        self._stopping: Any = signal.SIG_IGN
+        self._before: dict[signal.Signals, Any] = {}  # what was done on signals that we answer meanwhile
         self.fresh = True  # has nothing been drawn since it was entered?
 
     def __enter__(self) -> "Screen":
-        self._stopping = signal.getsignal(signal.SIGTSTP)
-        if self._stopping is not signal.SIG_IGN:
-            signal.signal(signal.SIGTSTP, self._stop)
+        for number, answer in ((signal.SIGTSTP, self._stop), (signal.SIGHUP, self._end), (signal.SIGQUIT, self._end)):
+            before = signal.getsignal(number)
+            if before is not signal.SIG_IGN:
+                self._before[number] = before
+                signal.signal(number, answer)
         self._enter()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._leave()
-        signal.signal(signal.SIGTSTP, self._stopping)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.start_again()
+        try:
+            self._leave()
+        except BaseException:  # we are called away while the terminal stands still
+            self.start_again()
+            self._leave()
+            raise
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
     @property
     def size(self) -> os.terminal_size:
@@ -135,22 +145,36 @@ class Screen:
             self._entered = self.fresh = True
 
     def _leave(self) -> None:
+        if self._keyboard is not None and self._modes is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self._keyboard, termios.TCSANOW, self._modes)
         with self._lock:
             if self._entered:
-                self._entered = False
                 with suppress(OSError):
                     self._write(LEAVE)
-            if self._keyboard is not None and self._modes is not None:
-                with suppress(termios.error):
-                    termios.tcsetattr(self._keyboard, termios.TCSANOW, self._modes)
+                self._entered = False
+
+    def start_again(self) -> None:
+        """Let a terminal go on that a Ctrl-S has stopped: we are called away, and have to leave it as it was."""
+        with suppress(termios.error, OSError):
+            for action in (termios.TCOOFF, termios.TCOON):  # the second undoes what the first did, and a Ctrl-S too
+                termios.tcflow(self._output.fileno(), action)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Leave the terminal to others until we are called back."""
+        self.start_again()
         self._leave()
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._stop)
         self._enter()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        """Leave the terminal, and end by this signal as if we had never heard it."""
+        self.start_again()
+        self._leave()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     def _write(self, text: str) -> None:
         self._output.write(text)

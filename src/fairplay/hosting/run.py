@@ -78,7 +78,7 @@ class Hosted:
         self.match: AnyMatch = sitting.match  # with the names that people have, once they sit; at last the final one
         self.notes = Notes()
         self.record: Record | None = None  # None: it was not begun
-        self._ended = False
+        self.ended = False
         self._took = 0.0
         self._sitting = sitting
         self._referee = referee
@@ -103,7 +103,7 @@ class Hosted:
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it."""
         record, result = self.record, None
-        if self._ended:
+        if self.ended:
             result = replace(self.match.result, receipt=None if record is None else record.receipt())
         return Outcome(
             id=self.match.id,
@@ -162,7 +162,7 @@ class Hosted:
         return self.record
 
     def _end(self, match: AnyMatch) -> AnyMatch:
-        self.match, self._ended, self._took = match, True, time.monotonic() - self._since
+        self.match, self.ended, self._took = match, True, time.monotonic() - self._since
         return match
 
 

@@ -20,6 +20,7 @@ A tile is its colour and shape, or its number in your hand, from 1 at the left.
 Words may be cut short, and "place" left out: 0,1 r st 0,2 3
 Rows and columns are the numbers beside the map."""
 POSITION = re.compile(r"(-?\d{1,9}),(-?\d{1,9})", re.ASCII)
+LONGEST_NUMBER = 9  # digits
 DEEDS = ("place", "exchange", "pass")
 EXPECTED = "write what to place where, as in 0,1 red star, or exchange, or pass"
 
@@ -81,7 +82,7 @@ def tile_in(view: View, words: Sequence[str]) -> str:
     """The tile that words name: by its number in the hand, or by its colour and its shape."""
     said = " ".join(words)
     if len(words) == 1 and is_number(said):
-        if not 1 <= int(said) <= len(view.hand):
+        if len(said) > LONGEST_NUMBER or not 1 <= int(said) <= len(view.hand):
             raise BadRequest(f"there is no tile {said} in your hand; they are numbered from 1 to {len(view.hand)}")
         return NAMES[view.hand[int(said) - 1]]
     if len(words) < 2:
