@@ -135,6 +135,7 @@ def test_a_folder_that_fails_costs_the_pictures_and_never_the_match(
 
     assert done.code == 0
     assert re.search(r"^1\. ", done.out, re.MULTILINE)
+    assert ("pictures: " in done.out) == (harm is blocking)
     said = (
         rf"fairplay: observer Painter was dropped: HostFault: .*/3\.svg cannot be written: {why} \(painter\.py, .*\)\n"
     )

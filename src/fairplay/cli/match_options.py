@@ -137,7 +137,7 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: 
         click.echo("\n".join(standings(match.result, match.names)))
     if not events:
         tell_evidence(hosted.notes, match.names)
-        if pictures is not None:
+        if pictures is not None and (pictures / match.id).is_dir():  # it may have vanished meanwhile
             click.echo(f"pictures: {pictures / match.id}")
         if isinstance(hosted.record, MatchRecord):
             click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()} (covers the result)")
