@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, expect
 
+from fairplay.core.events import Fault
 from fairplay.games import GAMES
 from fairplay.page.replay import replay_of
+from fairplay.tournament.report import write_report
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
 from tests.some import some
+from tests.tournament.cups import by_lot, cup_of, stood
 
 pytestmark = needs_chromium
 LONG = ("a very long name, " * 20, "W" * 300, "安妮和鲍勃" * 20)
@@ -110,3 +114,20 @@ def test_stepping_moves_nothing_but_the_pieces(browser: Browser, replays: dict[s
             page.keyboard.press("ArrowRight")
 
     assert all(place == places[0] for place in some(places))
+
+
+def test_the_standings_of_a_report_need_no_scrolling(browser: Browser, tmp_path: Path) -> None:
+    names = ["ann", "bob", "a very long name, " * 20]
+    cup, counted = cup_of(names), by_lot(names, bad="bob")
+    rows, ratings = stood(cup, counted)
+    faults = dict.fromkeys((fault.value for fault in Fault), 14)
+    worst = [replace(row, faults=faults, note="too few games", expelled=True, shared=3) for row in rows]
+    write_report(tmp_path, cup, worst, counted, ratings)
+    beyond = "document.querySelector('.wide').scrollWidth - document.querySelector('.wide').clientWidth"
+
+    with opened(browser, tmp_path / "report.html", viewport={"width": 1200, "height": 800}) as page:
+        assert page.locator("td.fault").count() == len(rows)
+        assert page.evaluate(beyond) == 0
+        page.set_viewport_size({"width": 500, "height": 800})
+        assert page.evaluate(beyond) > 0
+        assert "gradient" in page.locator(".wide").first.evaluate("it => getComputedStyle(it).backgroundImage")

@@ -72,6 +72,7 @@ def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[
         assert b64decode(dark).decode() == picture_at(recorded, None, dark=True, small=True)
         assert 0 < int(at) <= len(recorded.facts)
     assert "&lt;bob&gt;" in page
+    assert "fairplay replay matches/MATCH.jsonl" in page, "any other, and none of these"
 
 
 def test_the_last_ejection_is_where_its_link_leads(tournament: tuple[Path, list[Counted]]) -> None:

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay import Entrant
 from fairplay.core.events import Fault
@@ -16,7 +17,7 @@ from fairplay.tournament import plots
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.ejections import MOST_TOLD, Told, chosen, journal_of
 from fairplay.tournament.figures import Ejection, meetings
-from fairplay.tournament.report import LONGEST_STORY, answered, report, write_report
+from fairplay.tournament.report import LONGEST_STORY, answered, report, standings_table, write_report
 from fairplay.tournament.spec import Cup
 from tests.journal.forging import forge, opening
 from tests.some import some
@@ -128,6 +129,22 @@ def test_the_page_of_a_real_tournament_tells_all(tournament: tuple[Path, Cup, li
     assert "A penguin is put on a tile of the board" in page.text
     assert "RuntimeError: a <b>bad</b> day</pre>" in page.text
     assert "fairplay debug matches/m" in page.text
+
+
+def test_faults_of_all_kinds_share_a_column_and_notes_stand_below_names(tmp_path: Path) -> None:
+    cup, counted = cup_of(NAMES), by_lot(NAMES, bad="bob")
+    rows, _ = stood(cup, counted)
+    ann, bob, cyd = sorted(rows, key=lambda row: row.name)
+
+    table = Reader(
+        standings_table([replace(bob, faults={"crashed": 3, "timed_out": 1}, note="too few games", expelled=True), ann])
+    )
+
+    assert table.tags.count("th") == table.tags.count("td") / 2
+    assert "3 crashed, 1 timed out" in table.texts
+    assert "too few games, expelled" in table.texts
+    assert "ejected" in table.texts
+    assert "ejected" not in Reader(standings_table([ann, cyd])).texts
 
 
 def test_no_seed_and_no_path_of_this_machine_is_on_the_page(tournament: tuple[Path, Cup, list[Counted]]) -> None:

@@ -80,7 +80,7 @@ def shown(boards: Sequence[Board]) -> Iterator[str]:
     if not boards:
         return
     yield "<h2>Matches to look at</h2>"
-    command = f"<code>fairplay replay {MATCHES}/{words(boards[0].match)}.jsonl -o game.html</code>"
+    command = f"<code>fairplay replay {MATCHES}/MATCH.jsonl -o game.html</code>"
     yield paragraph(f"A click on a board opens the replay of its match. That of any other is made by {command}.")
     yield '<div class="boards">'
     for board in boards:

@@ -11,28 +11,35 @@ LONGEST_NAME = 60
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2026; --soft: #5c6570; --faint: #d5d9de; --paper: #fff; --card: #f6f7f9;
-  --alarm: #b3261e; --link: #0b57d0; }
+  --alarm: #b3261e; --link: #0b57d0; --shade: #0004; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e8eb; --soft: #9aa3ad; --faint: #3c434c; --paper: #14171b; --card: #1c2127; --alarm: #ff8a80;
-    --link: #8ab4f8; }
+    --link: #8ab4f8; --shade: #fff5; }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 76rem; padding: 1.2rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: .4rem 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-p { max-width: 46rem; margin: .5rem 0; overflow-wrap: anywhere; }
+p { max-width: 62rem; margin: .5rem 0; overflow-wrap: anywhere; }
 .soft { color: var(--soft); }
 .lead { font-size: 1.1rem; }
-.wide { overflow-x: auto; }
+.notes { columns: 26rem 2; column-gap: 2rem; margin: .8rem 0; font-size: .92rem; }
+.notes p { margin: 0 0 .4rem; }
+/* A shade at each end says that there is more; at the end itself the ground hides it. */
+.wide { overflow-x: auto; --ground: var(--paper); background:
+  linear-gradient(90deg, var(--ground) 50%, transparent) left / 3rem 100% local no-repeat,
+  linear-gradient(-90deg, var(--ground) 50%, transparent) right / 3rem 100% local no-repeat,
+  linear-gradient(90deg, var(--shade), transparent) left / .8rem 100% scroll no-repeat,
+  linear-gradient(-90deg, var(--shade), transparent) right / .8rem 100% scroll no-repeat; }
+figure .wide { --ground: var(--card); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--faint); }
 th { color: var(--soft); font-weight: 600; }
-.name, .note { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+.name, .fault { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 td.name { min-width: 10rem; max-width: 20rem; font-weight: 600; }
 td.name small { display: block; color: var(--soft); font-weight: 400; }
-td.note { min-width: 8rem; color: var(--soft); }
-td.fault { color: var(--alarm); }
+td.fault { min-width: 8.5rem; color: var(--alarm); overflow-wrap: normal; }
 .plots { columns: 30rem 2; column-gap: 1rem; margin-top: 1.5rem; }
 figure { margin: 0 0 1rem; padding: .8rem 1rem; background: var(--card); border-radius: .6rem; break-inside: avoid; }
 figure.large { column-span: all; }
@@ -46,11 +53,7 @@ svg text { font-family: system-ui, sans-serif !important; }
 .boards img { display: block; width: 100%; height: auto; max-height: 24rem; object-fit: contain; margin-bottom: .5rem; }
 a { color: var(--link); }
 details { margin: .3rem 0; }
-details .boards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: 1rem; }
-.boards figure { max-width: 34rem; margin: 0; }
-.boards img { display: block; width: 100%; height: auto; max-height: 24rem; object-fit: contain; margin-bottom: .5rem; }
-a { color: var(--link); }
-details { margin-left: 1rem; }
+details details { margin-left: 1rem; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: .8rem; background: var(--card); border-radius: .6rem; font-size: .8rem;
   line-height: 1.35; }

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.events import Fault
 from fairplay.render.svg import escape
 from fairplay.render.words import plain
 from fairplay.tournament import plots
@@ -55,7 +54,9 @@ def report(
         paragraph(words(told_apart([row.name for row in rows], ratings.apart), 2000), kind="lead"),
         *(paragraph(words(said, 2000), kind="lead") for said, _ in [decision(cup, counted) or ("", None)] if said),
         standings_table(rows),
+        '<div class="notes">',
         *meaning(rows),
+        "</div>",
         '<div class="plots">',
         *pictures(rows, counted, ratings),
         "</div>",
@@ -83,19 +84,19 @@ def about(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted]) -> Iterator
 
 
 def standings_table(rows: Sequence[Row]) -> str:
-    """The standings, with a column for each kind of fault that there was."""
-    kinds = [fault.value for fault in Fault if any(fault.value in row.faults for row in rows)]
+    """The standings; what there is to say of a player is below its name."""
+    faulty = any(row.faults for row in rows)
     scored = any(row.mean_score is not None for row in rows)
     shared = any(row.shared for row in rows)
     headings = [("#", ""), ("player", "name"), ("rating", ""), ("95 % interval", ""), ("ranks", ""), ("best", "")]
     headings += [("games", ""), ("points", ""), ("wins", ""), *([("shared", "")] if shared else []), ("place", "")]
-    headings += [*([("score", "")] if scored else []), *((in_words(kind), "fault") for kind in kinds), ("", "note")]
+    headings += [*([("score", "")] if scored else []), *([("ejected", "fault")] if faulty else [])]
     return grid(
         headings,
         [
             [
                 str(row.place),
-                f"{called(row.name)}<small>{words(row.address, LONGEST_NAME)}</small>",
+                f"{called(row.name)}{below(row.address)}{below(note(row))}",
                 whole(row.rating),
                 words(interval(row)),
                 "–".join(map(str, dict.fromkeys(row.ranks))) if row.ranks else "",
@@ -106,12 +107,30 @@ def standings_table(rows: Sequence[Row]) -> str:
                 *([str(row.shared)] if shared else []),
                 mean(row.mean_place, 2),
                 *([mean(row.mean_score, 1)] if scored else []),
-                *(str(row.faults.get(kind, "")) for kind in kinds),
-                words(", ".join(filter(None, [row.note, "expelled" if row.expelled else ""]))),
+                *([words(by_kind(row.faults))] if faulty else []),
             ]
             for row in rows
         ],
     )
+
+
+def below(said: str) -> str:
+    """A line below a name, if there is anything to say."""
+    return f"<small>{words(said, LONGEST_NAME)}</small>" if said else ""
+
+
+def note(row: Row) -> str:
+    """What has to be said beside the figures of a player."""
+    return ", ".join(filter(None, [row.note, "expelled" if row.expelled else ""]))
+
+
+def by_kind(faults: Mapping[str, int]) -> str:
+    """How often somebody was ejected, and for what.
+
+    >>> by_kind({"malformed": 14, "timed_out": 1})
+    '14 malformed, 1 timed out'
+    """
+    return ", ".join(f"{count} {in_words(kind)}" for kind, count in faults.items())
 
 
 def meaning(rows: Sequence[Row]) -> Iterator[str]:
@@ -182,7 +201,7 @@ def ejected(rows: Sequence[Row], found: Sequence[Ejection], answers: Sequence[To
     for row in rows:
         mine = [answer for answer in answers if answer.ejection.name == row.name]
         if mine:
-            kinds = ", ".join(f"{counts[row.name, kind]} {in_words(kind)}" for kind in row.faults)
+            kinds = by_kind({kind: counts[row.name, kind] for kind in row.faults})
             yield folded(f"{called(row.name)}: {words(kinds)}", "\n".join(map(answered, mine)))
 
 
