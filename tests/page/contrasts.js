@@ -29,7 +29,7 @@
     texts[text.slice(0, 40)] = contrast(it.closest("svg.chart") ? style.fill : style.color, behind(it));
   }
   const shapes = {};
-  for (const it of document.querySelectorAll(".chart .seat, .sample .seat, .chart .cursor")) {
+  for (const it of document.querySelectorAll(".chart .edge, .sample .edge, .chart .cursor")) {
     shapes[it.getAttribute("class")] = contrast(getComputedStyle(it).stroke, behind(it));
   }
   for (const it of document.querySelectorAll("button:enabled:not(.link), select")) {

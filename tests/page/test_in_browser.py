@@ -102,8 +102,9 @@ def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: 
         page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
         position(page, recorded, last)
         expect(page.get_by_label("One forward")).to_be_disabled()
-        page.locator(".chart").click(position={"x": 40, "y": 60})
-        expect(page.locator("#position")).not_to_have_text(f"{last} / {last}")
+        if game != "tsuro":  # where the lines would lie on each other
+            page.locator(".chart").click(position={"x": 40, "y": 60})
+            expect(page.locator("#position")).not_to_have_text(f"{last} / {last}")
 
         page.locator("#title").click()
         for key, at in [("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last)]:
@@ -172,8 +173,11 @@ def test_a_link_that_leads_nowhere_does_no_harm(browser: Browser, replays: Repla
         for link in ("#1.5", "#x", "#", "#%00<script>", "#1e3"):
             page.evaluate("link => { location.hash = '#2'; location.hash = link; }", link)
             position(page, recorded, 0)
-        page.evaluate("location.hash = '#999999'")
-        position(page, recorded, len(recorded.facts))
+            assert page.url.endswith(".html#0")
+        for _ in range(2):
+            page.evaluate("location.hash = '#999999'")
+            position(page, recorded, len(recorded.facts))
+            expect(page).to_have_url(f"{file.as_uri()}#{len(recorded.facts)}")
 
 
 def test_help_opens_and_closes_by_keyboard(browser: Browser, replays: Replays) -> None:
@@ -194,15 +198,19 @@ def test_the_page_has_the_very_pictures_that_are_drawn(browser: Browser, replays
     seats = (None, *range(len(recorded.names))) if recorded.game.hidden else (None,)
     look = f"""async () => {{ {bundled("pictures.js")}
         const all = await unpacked(document.getElementById("pictures").textContent);
-        return ["light", "dark"].map((theme) => Array.from({{length: all.views}}, (_, view) =>
+        const themes = ["light", "dark", "light small", "dark small"];
+        return themes.map((theme) => Array.from({{length: all.views}}, (_, view) =>
             Array.from({{length: {len(recorded.facts) + 1}}}, (_, at) => all.at(theme, view, at)))); }}"""
 
     with opened(browser, file) as page:
-        light, dark = page.evaluate(look)
+        light, dark, *small = page.evaluate(look)
 
     assert light == [list(pictures(recorded, seat)) for seat in seats]
     assert dark == [list(pictures(recorded, seat, dark=True)) for seat in seats]
     assert dark != light
+    assert small == [
+        [list(pictures(recorded, seat, dark=dark, small=True)) for seat in seats] for dark in (False, True)
+    ]
 
 
 def test_hidden_hands_are_seen_by_those_who_hold_them(browser: Browser, replays: Replays) -> None:

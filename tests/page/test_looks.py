@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 from fairplay.core.events import Fault
 from fairplay.games import GAMES
 from fairplay.page.replay import replay_of
+from fairplay.render.panel import SMALL
 from fairplay.tournament.report import write_report
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
@@ -58,9 +59,61 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path
             assert page.evaluate("document.getElementById('help').getBoundingClientRect().right") <= 360
 
 
+def test_on_a_phone_the_small_pictures_are_shown_and_the_buttons_with_them(
+    browser: Browser, replays: dict[str, Path]
+) -> None:
+    first, *others = files = [replays[game] for game in GAMES]
+    drawn = "document.querySelector('#picture > svg').getAttribute('width')"
+
+    with opened(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
+        for file in some(files):
+            if file != first:
+                page.goto(file.as_uri())
+            expect(page.locator("body.ready")).to_be_visible()
+            page.keyboard.press("End")
+            assert page.evaluate(drawn) == str(int(SMALL))
+            play, board = page.locator("#play").bounding_box(), page.locator("#picture").bounding_box()
+            picture = page.locator("#picture > svg").bounding_box()
+            assert play is not None
+            assert board is not None
+            assert picture is not None
+            assert play["y"] + play["height"] <= 640
+            assert picture["y"] == board["y"]
+            assert picture["height"] <= board["height"] + 1
+            page.set_viewport_size({"width": 600, "height": 640})
+            expect(page.locator(f"#picture > svg[width='{int(SMALL)}']")).to_have_count(0)
+            page.set_viewport_size({"width": 360, "height": 640})
+            expect(page.locator(f"#picture > svg[width='{int(SMALL)}']")).to_have_count(1)
+
+
+def test_players_have_the_letters_and_colours_of_their_pieces(browser: Browser, replays: dict[str, Path]) -> None:
+    painted = "it => getComputedStyle(it).stroke"
+
+    with opened(browser, replays["fish"], "", replays["q"]) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        assert page.locator(".token").all_text_contents() == ["R", "W", "B"]
+        lines = [line.evaluate(painted) for line in page.locator(".chart path.seat").all()]
+        assert lines == ["rgb(244, 82, 90)", "rgb(255, 255, 255)", "rgb(111, 66, 24)"]
+        assert [line.evaluate(painted) for line in page.locator(".sample line.seat").all()] == lines
+        page.goto(replays["q"].as_uri())
+        expect(page.locator("body.ready")).to_be_visible()
+        assert page.locator(".token").count() == 0, "nobody owns a tile"
+
+
+def test_lines_that_lie_on_each_other_are_not_drawn(browser: Browser, replays: dict[str, Path]) -> None:
+    with opened(browser, replays["tsuro"], "", replays["fish"]) as page:
+        expect(page.locator("body.ready")).to_be_visible()
+        expect(page.locator("#scores")).to_be_hidden()
+        assert page.locator(".sample").count() == 0
+        page.goto(replays["fish"].as_uri())
+        expect(page.locator("#scores")).to_be_visible()
+        assert page.locator(".sample").count() == 3
+
+
+@pytest.mark.parametrize("game", ["fish", "q"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], theme: str) -> None:
-    with opened(browser, replays["q"], "#999", color_scheme=theme) as page:
+def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], theme: str, game: str) -> None:
+    with opened(browser, replays[game], "#999", color_scheme=theme) as page:
         expect(page.locator("body.ready")).to_be_visible()
         texts, shapes = page.evaluate(CONTRASTS)
         page.keyboard.press("?")
@@ -68,7 +121,7 @@ def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], them
 
     assert {"Players", "cyd", "✗ ejected: crashed", "Help", "what this shows, and what not"} < set(texts)
     assert {text: contrast for text, contrast in texts.items() if contrast < 4.5} == {}
-    assert {"seat seat0", "seat seat2", "cursor", "play", "speed"} < set(shapes)
+    assert {"edge seat0", "edge seat2", "cursor", "play", "speed"} < set(shapes)
     assert {shape: contrast for shape, contrast in shapes.items() if contrast < 3} == {}
 
 

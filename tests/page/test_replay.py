@@ -11,11 +11,13 @@ from zlib import decompress
 import pytest
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Moment
 from fairplay.games import GAMES
 from fairplay.page import assembly
 from fairplay.page.assembly import assembled, bundled, part
 from fairplay.page.packing import packed
-from fairplay.page.replay import data, replay_of
+from fairplay.page.replay import data, in_words, replay_of
 from tests.hostile_names import NAMES
 from tests.page.matches import record
 from tests.some import some
@@ -47,6 +49,12 @@ def test_the_journal_is_inside_as_it_is(tmp_path: Path) -> None:
 
     assert "".join(f"{line}\n" for line in told["journal"]).encode() == path.read_bytes()
     assert len(told["words"]) == len(told["scores"]) - 1 == sum('"type":"fact"' in line for line in told["journal"])
+
+
+def test_places_stay_in_one_piece_and_nothing_else_does() -> None:
+    said = in_words(Ejected(seat=0, fault=Fault.ILLEGAL, moment=Moment.TURN, why="from [3, -6] to [3, 6], [a, b]"))
+
+    assert said.endswith("from [3,\u00a0-6] to [3,\u00a06], [a, b]")
 
 
 def test_the_policy_allows_the_script_and_the_style_and_nothing_else(tmp_path: Path) -> None:

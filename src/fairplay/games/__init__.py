@@ -1,6 +1,6 @@
 """Find a game by its name, with all that comes with it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,6 +21,7 @@ class Title(msgspec.Struct, frozen=True):
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
     svg: Callable[..., str]  # (view, names, *, before, dark, small) -> a picture; what is new since `before` is marked
+    looks: Callable[[Any], Sequence[Any]]  # (view) -> the Look of everybody's pieces, by seat; none: nobody owns any
     write: Callable[[Any], str]  # (action) -> what a person types for it
     read: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
     help: str  # what can be typed
@@ -49,6 +50,7 @@ def title(name: str) -> Title:
         house=strategies.HOUSE,
         text=draw.text,
         svg=draw.svg,
+        looks=getattr(draw, "looks", all_alike),
         write=notation.write,
         read=notation.read,
         help=notation.HELP,
@@ -59,6 +61,11 @@ def title(name: str) -> Title:
         cheats=cheats.CHEATS,
         seldom=getattr(cheats, "SELDOM", frozenset()),
     )
+
+
+def all_alike(_: Any) -> tuple[()]:
+    """No piece of this game is anybody's."""
+    return ()
 
 
 def as_it_is(one: Any, _: Any) -> Any:

@@ -5,10 +5,35 @@ import { element, shape } from "./elements.js";
 const [WIDTH, HEIGHT] = [360, 130];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 22];
 
+/** Give everybody's lines the colour of its pieces, where these have one. */
+export function painted(looks) {
+  looks.forEach(({ paint }, seat) => document.documentElement.style.setProperty(`--seat${seat % 6}`, paint));
+}
+
+/** The sign of a seat on the board: its letter on its colour. */
+export function token(seat, { letter, ink }) {
+  const made = element("span", { class: `token token${seat % 6}` }, letter);
+  made.style.color = ink;
+  return made;
+}
+
 /** The line that stands for a seat, wherever it is shown; in CSS each has a colour and a pattern. */
 export function sample(seat) {
-  const line = shape("line", { class: `seat seat${seat % 6}`, x1: 1, x2: 27, y1: 5, y2: 5 });
-  return shape("svg", { class: "sample", viewBox: "0 0 28 10", width: 28, height: 10, "aria-hidden": "true" }, line);
+  const lines = lined("line", seat, { x1: 1, x2: 27, y1: 5, y2: 5 });
+  return shape("svg", { class: "sample", viewBox: "0 0 28 10", width: 28, height: 10, "aria-hidden": "true" }, ...lines);
+}
+
+/** A line of a seat's colour, on a broader one that is seen on any ground. */
+function lined(tag, seat, attributes) {
+  return ["edge", "seat"].map((kind) => shape(tag, { class: `${kind} seat${seat % 6}`, ...attributes }));
+}
+
+/** Is there anything to be seen in the scores over time: has anybody who was behind scored? */
+export function telling(scores) {
+  return scores.slice(1).some((row, at) => {
+    const most = Math.max(...scores[at]);
+    return row.some((score, seat) => score > scores[at][seat] && scores[at][seat] < most);
+  });
 }
 
 /** A chart of the scores by position and seat, and what moves its cursor to a position. */
@@ -32,7 +57,7 @@ export function chart(scores, names, jump) {
     label(LEFT - 6, down(most) + 4, "end", most),
     label(LEFT, HEIGHT - 6, "middle", 0),
     label(WIDTH - RIGHT, HEIGHT - 6, "end", last),
-    ...names.map((_, seat) => shape("path", { class: `seat seat${seat % 6}`, d: steps(scores, seat, across, down) })),
+    ...names.flatMap((_, seat) => lined("path", seat, { d: steps(scores, seat, across, down) })),
     cursor,
     ...dots,
   );

@@ -1,6 +1,6 @@
 // Show a recorded match: its positions, what happened, and whether the record is whole.
 
-import { chart } from "./chart.js";
+import { chart, painted, telling } from "./chart.js";
 import { checked } from "./chain.js";
 import { called, element } from "./elements.js";
 import { drawn, sizeOf, unpacked } from "./pictures.js";
@@ -9,6 +9,7 @@ import { attest, clocks, moves, players, result } from "./sections.js";
 const PACE = 1000; // milliseconds for a step
 const byId = (id) => document.getElementById(id);
 const dark = matchMedia("(prefers-color-scheme: dark)");
+const narrow = matchMedia("(max-width: 475px)"); // where large pictures could not be read
 
 function failed(why) {
   byId("badge").className = "badge bad";
@@ -17,17 +18,17 @@ function failed(why) {
 }
 
 async function begin() {
-  const { journal, words, scores } = JSON.parse(byId("match").textContent);
+  const { journal, words, scores, looks } = JSON.parse(byId("match").textContent);
   const chain = checked(journal);
   attest(chain, byId("record"));
   if (chain.broken) return failed(`Record changed: line ${chain.broken.line}`);
   byId("badge").className = "badge good";
   byId("badge").textContent = `✓ Record whole: ${journal.length} lines`;
   const pictures = await unpacked(byId("pictures").textContent);
-  show(chain.lines, words, scores, pictures);
+  show(chain.lines, words, scores, looks, pictures);
 }
 
-function show(lines, words, scores, pictures) {
+function show(lines, words, scores, looks, pictures) {
   const entries = lines.filter((line) => line.type === "fact");
   const names = lines.filter((line) => line.type === "seated").at(-1).names;
   const last = entries.length;
@@ -36,8 +37,9 @@ function show(lines, words, scores, pictures) {
 
   const title = lines[0].game[0].toUpperCase() + lines[0].game.slice(1);
   byId("title").replaceChildren(title, element("span", {}, ...names.flatMap((name) => [called(name), " "])));
-  const seats = players(names, byId("players"));
-  const graph = scores && chart(scores, names, go);
+  painted(looks);
+  const graph = scores && telling(scores) ? chart(scores, names, go) : null;
+  const seats = players(names, looks, Boolean(graph), byId("players"));
   if (graph) byId("chart").append(graph.whole);
   byId("scores").hidden = !graph;
   const list = moves(lines, names, words, byId("moves"));
@@ -55,7 +57,7 @@ function show(lines, words, scores, pictures) {
   const story = () => (at === 0 ? "The beginning." : `${names[entries[at - 1].fact.seat]} ${words[at - 1]}`);
 
   function draw() {
-    const [seen, shade] = [Number(view.value), theme()];
+    const [seen, shade] = [Number(view.value), `${theme()}${narrow.matches ? " small" : ""}`];
     const picture = pictures.at(shade, seen, at);
     byId("picture").replaceChildren(drawn(picture));
     if (box !== `${seen} ${shade}`) {
@@ -64,15 +66,15 @@ function show(lines, words, scores, pictures) {
       const [width, height] = [0, 1].map((side) => Math.max(...sizes.map((size) => size[side])));
       byId("picture").style.aspectRatio = `${width} / ${height}`;
     }
-    byId("theme").setAttribute("aria-pressed", String(shade === "dark"));
+    byId("theme").setAttribute("aria-pressed", String(theme() === "dark"));
   }
 
-  function go(to, keep = false) {
+  function go(to) {
     const target = Math.min(last, Math.max(0, to));
+    const told = location.hash ? location.hash === `#${target}` : at === -1;
+    if (!told) history.replaceState(null, "", `#${target}`);
     if (target === at) return;
-    const first = at === -1;
     at = target;
-    if (!keep && !first) history.replaceState(null, "", `#${at}`);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `${at} of ${last}: ${story()}`);
     byId("position").textContent = `${at} / ${last}`;
@@ -118,7 +120,7 @@ function show(lines, words, scores, pictures) {
   play.addEventListener("click", toggle);
   slider.addEventListener("input", halted(() => Number(slider.value)));
   view.addEventListener("change", draw);
-  dark.addEventListener("change", draw);
+  for (const query of [dark, narrow]) query.addEventListener("change", draw);
   byId("theme").addEventListener("click", () => {
     document.documentElement.dataset.theme = theme() === "dark" ? "light" : "dark";
     draw();
@@ -148,7 +150,7 @@ function show(lines, words, scores, pictures) {
   const linked = () => Number(/^#(\d{1,9})$/.exec(location.hash)?.[1] ?? 0);
   addEventListener("hashchange", () => {
     stop();
-    go(linked(), true);
+    go(linked());
   });
   go(linked());
 }

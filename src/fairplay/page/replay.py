@@ -1,22 +1,32 @@
 """Make the page of a recorded match: one file, which needs nothing else."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Fact
+from fairplay.games import title
 from fairplay.journal.pictures import pictures
 from fairplay.journal.replay import Recorded, about, recorded_in, text_of
 from fairplay.journal.verify import lawful
 from fairplay.observers.reporter import why_out
 from fairplay.page.assembly import assembled
 from fairplay.page.packing import packed
+from fairplay.render.colours import letters_on
 from fairplay.render.svg import escape
 from fairplay.render.text import printable
 
 LONGEST = 200  # characters of a title, or of what happened
+THEMES = {  # as replay.js asks for them
+    "light": {"dark": False},
+    "dark": {"dark": True},
+    "light small": {"dark": False, "small": True},
+    "dark small": {"dark": True, "small": True},
+}
+PLACE = re.compile(r"\[-?\d+, -?\d+\]")  # whose parts are to stay together
 
 
 def replay_of(file: Path | str, revealed: Callable[[Path], bool] = lambda file: False) -> str:
@@ -36,13 +46,13 @@ def replay_of(file: Path | str, revealed: Callable[[Path], bool] = lambda file: 
 
 def replay_page(recorded: Recorded, text: bytes) -> str:
     """The page of a finished match, of which this is the journal."""
-    title = f"{recorded.opening.game}: {', '.join(recorded.names)}"
+    heading = f"{recorded.opening.game}: {', '.join(recorded.names)}"
     return assembled(
         "replay",
         {
-            "title": escape(printable(title, LONGEST)),
+            "title": escape(printable(heading, LONGEST)),
             "match": data(told(recorded, text)),
-            "pictures": packed({"light": seen(recorded, dark=False), "dark": seen(recorded, dark=True)}),
+            "pictures": packed({theme: seen(recorded, **look) for theme, look in THEMES.items()}),
         },
     )
 
@@ -58,12 +68,17 @@ def told(recorded: Recorded, text: bytes) -> dict[str, Any]:
         "journal": text.decode().split("\n")[:-1],
         "words": [in_words(fact) for fact in recorded.facts],
         "scores": None if None in scores else scores,
+        "looks": [
+            {"letter": look.letter, "paint": look.paint, "ink": letters_on(look.paint)}
+            for look in title(recorded.opening.game).looks(match.view(None))
+        ],
     }
 
 
 def in_words(fact: Fact) -> str:
     """What is said of a fact behind the name of the player."""
-    return printable(str(fact.action), LONGEST) if isinstance(fact, Acted) else why_out(fact)
+    said = printable(str(fact.action), LONGEST) if isinstance(fact, Acted) else why_out(fact)
+    return PLACE.sub(lambda place: place[0].replace(" ", "\u00a0"), said)
 
 
 def seen(recorded: Recorded, **look: Any) -> list[Any]:

@@ -1,15 +1,16 @@
 // Fill the parts of a page beside the board: players and clocks, what happened, the result, the record.
 
-import { sample } from "./chart.js";
+import { sample, token } from "./chart.js";
 import { dealFits } from "./chain.js";
 import { called, duration, element } from "./elements.js";
 
-/** A row for each player, and what puts scores, clocks and ejections into them. */
-export function players(names, table) {
+/** A row for each player, and what puts scores, clocks and ejections into them; with lines as they are on a chart. */
+export function players(names, looks, charted, table) {
   const rows = names.map((name, seat) => {
     const [score, time] = [element("td", { class: "number" }), element("td", { class: "number" })];
     const out = element("span", { class: "gone" });
-    const head = element("th", { scope: "row" }, sample(seat), called(name), out);
+    const signs = [...(looks[seat] ? [token(seat, looks[seat])] : []), ...(charted ? [sample(seat)] : [])];
+    const head = element("th", { scope: "row" }, ...signs, called(name), out);
     table.append(element("tr", {}, head, score, time));
     return { score, time, out };
   });

@@ -78,10 +78,14 @@ def text(
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
     state, players = view.state, [*roster(_players(view.state, names), colour=colour, width=width)]
-    looks = [_look(state, seat) for seat in range(len(state.colours))]
     room = Room(width, height).less(len(players) + 1)
-    board = board_lines(state, looks, room, colour=colour, before=None if before is None else before.state)
+    board = board_lines(state, looks(view), room, colour=colour, before=None if before is None else before.state)
     return "\n".join([*board, "", *players]).rstrip("\n")
+
+
+def looks(view: View) -> list[Look]:
+    """What everybody's penguins look like, by seat."""
+    return [_look(view.state, seat) for seat in range(len(view.state.colours))]
 
 
 def _players(state: State, names: Sequence[str]) -> list[Player]:

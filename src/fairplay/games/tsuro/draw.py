@@ -135,6 +135,11 @@ def text(
     return "\n".join([*board, "", *below])
 
 
+def looks(view: View) -> list[Look]:
+    """What everybody's avatar looks like, by seat."""
+    return [LOOKS[colour] for colour in view.table.colours]
+
+
 def _players(table: Table, names: Sequence[str]) -> list[Player]:
     players = []
     for seat, colour in enumerate(table.colours):
