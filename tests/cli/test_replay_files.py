@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageSequence
+from PIL import Image, ImageColor, ImageSequence
 
 from fairplay.cli import files
+from fairplay.games.q.shapes import DARK, LIGHT
 from fairplay.journal.replay import read
 from tests.cli.command import BROKEN, SCRIPT, Done, complaint, fairplay, journal, refusal, spoil
 
@@ -44,6 +45,24 @@ def test_its_width_and_its_pace_can_be_chosen(tmp_path: Path) -> None:
         assert image.width == 200
 
 
+def test_it_can_be_dark_and_as_a_seat_sees_it(tmp_path: Path) -> None:
+    fairplay("play", "q", "ann=best", "bob=best", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    (path,) = tmp_path.glob("*.jsonl")
+    sizes = {}
+    for name, options in {"light": (), "dark": ("--dark",), "ann": ("--dark", "--seat", "ann")}.items():
+        assert fairplay("replay", str(path), "-o", str(tmp_path / f"{name}.gif"), *options).code == 0
+        with Image.open(tmp_path / f"{name}.gif") as image:
+            sizes[name] = image.size
+            ground = (LIGHT if name == "light" else DARK).ground
+            assert image.convert("RGB").getpixel((300, 1)) == pytest.approx(ImageColor.getrgb(ground), abs=3)
+
+    assert sizes["light"] == sizes["dark"]
+    assert sizes["ann"][1] > sizes["dark"][1], "there is a hand below the board"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert "unfinished" in refusal(fairplay("replay", str(path), "-o", str(tmp_path / "x.gif"), "--seat", "ann"))
+    assert not (tmp_path / "x.gif").exists()
+
+
 def test_an_unfinished_match_is_written_as_far_as_it_went(tmp_path: Path) -> None:
     path, film = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif"
 
@@ -58,7 +77,7 @@ def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
 ) -> None:
     path, film, asked = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif", []
     monkeypatch.setattr(files, "MOST_POSITIONS", 4)
-    monkeypatch.setattr(files, "pictures", lambda recorded, **_: map(str, range(len(recorded.facts) + 1)))
+    monkeypatch.setattr(files, "pictures", lambda recorded, *_, **__: map(str, range(len(recorded.facts) + 1)))
 
     def spy(some: list[str], *_: object) -> bytes:
         asked.append(some)
@@ -110,14 +129,17 @@ def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
         (("-o", "match.gif", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
         (
             ("-o", "match.html", "--width", "300"),
-            "--width and --seconds are for a GIF; a page is as wide as its window",
+            "are for a GIF; a page has buttons for it, and is as wide as its window",
         ),
         (
             ("-o", "match.html", "--seconds", "1"),
-            "--width and --seconds are for a GIF; a page is as wide as its window",
+            "are for a GIF; a page has buttons for it, and is as wide as its window",
         ),
-        (("--width", "300"), "--width and --seconds are for a GIF, which -o names"),
-        (("--seconds", "1"), "--width and --seconds are for a GIF, which -o names"),
+        (("-o", "match.html", "--dark"), "--width, --seconds, --seat and --dark are for a GIF; a page has buttons"),
+        (("--width", "300"), "--width, --seconds, --seat and --dark are for a GIF, which -o names"),
+        (("--seconds", "1"), "--width, --seconds, --seat and --dark are for a GIF, which -o names"),
+        (("--seat", "0"), "--width, --seconds, --seat and --dark are for a GIF, which -o names"),
+        (("-o", "match.gif", "--seat", "nobody"), "nobody"),
     ],
 )
 def test_a_file_that_cannot_be_is_refused_in_one_line(

@@ -3,13 +3,18 @@
 import re
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from fairplay.games import GAMES, title
+from fairplay.journal.pictures import picture_at, pictures
+from fairplay.journal.replay import read
 from fairplay.render.panel import SMALL, VIEWED
+from fairplay.render.svg import size as size_of
 from tests.hostile_names import NAMES
+from tests.page.matches import record
 from tests.render.goldens import POSITIONS, drawn
 from tests.some import some
 
@@ -121,3 +126,15 @@ def test_a_small_picture_is_small_and_simpler(position: str) -> None:
 
     assert ElementTree.fromstring(small).get("width") == "300"
     assert len(small.splitlines()) < len(normal.splitlines())
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("small", [False, True])
+def test_all_pictures_of_a_match_can_be_of_one_size(game: str, small: bool, tmp_path: Path) -> None:
+    recorded = read(record(tmp_path, game, fails=None))
+    last = recorded.at(len(recorded.facts)).view(None)
+
+    seen = list(pictures(recorded, around=last, small=small))
+
+    assert {size_of(picture) for picture in some(seen)} == {size_of(seen[-1])}
+    assert seen[-1] == picture_at(recorded, None, small=small)

@@ -5,7 +5,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from io import BytesIO
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageSequence
@@ -15,6 +17,7 @@ from fairplay.games import GAMES, title
 from fairplay.render import raster
 from fairplay.render.raster import HELD, gif, letters_are_drawn, png
 from fairplay.render.svg import box, circle, document, words
+from tests.some import some
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 NO_FONTS = "<?xml version='1.0'?><!DOCTYPE fontconfig SYSTEM 'fonts.dtd'><fontconfig><dir>{}</dir></fontconfig>"
@@ -101,11 +104,31 @@ def test_a_gif_shows_every_picture_for_so_long_and_the_last_one_longer() -> None
     assert seen == [[RED, BLUE], [BLUE, BLUE], [BLUE, RED]]
 
 
-def test_all_pictures_begin_at_the_same_height() -> None:
-    low, high = frames(gif([split("#f00", "#f00", 20), split("#f00", "#f00", 60)], 80, 0.1))
+def test_all_pictures_begin_at_the_same_height_on_their_own_ground() -> None:
+    def card(height: int) -> str:
+        content = [box(0, 0, 80, height, rx=9.0, fill="#f00"), box(10, 5, 60, height - 5, fill="#00f")]
+        return document(80, height, [], content, label="", ids="x")
+
+    low, high = frames(gif([card(20), card(60)], 80, 0.1))
 
     assert low.size == high.size == (80, 60)
-    assert [low.getpixel((40, y)) for y in (5, 30, 55)] == [RED, (255, 255, 255), (255, 255, 255)]
+    assert [low.getpixel((40, y)) for y in (2, 15, 30, 55)] == [RED, BLUE, RED, RED]
+    assert [high.getpixel((40, y)) for y in (2, 55)] == [RED, BLUE]
+    assert low.getpixel((0, 0)) == high.getpixel((79, 59)) == RED, "nor are there white corners"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_large_areas_keep_their_colours(game: str) -> None:
+    svg = drawn(game, ("ann", "bob"))
+    real = opened(png(svg, 600)).convert("RGB")
+    colours: Any = real.getcolors(600 * real.height)
+    large = {colour for _, colour in sorted(colours, reverse=True)[:30]}
+
+    (frame,) = frames(gif([svg], 600, 0.1))
+
+    for x, y in some(product(range(0, 600, 3), range(0, real.height, 3))):
+        if (colour := real.getpixel((x, y))) in large:
+            assert frame.getpixel((x, y)) == pytest.approx(colour, abs=4)
 
 
 def test_one_picture_is_a_gif_too() -> None:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ SMALL = 450  # pixels: a picture that is not as wide leaves out what could not b
 WIDTH, SECONDS = 600, 0.7  # of a GIF
 MOST_POSITIONS = 300  # of a GIF; of a longer match some are left out
 MANY = 40  # pictures that are worth a bar
+FOR_A_GIF = "--width, --seconds, --seat and --dark are for a GIF"
 
 width_option = click.option(
     "--width",
@@ -27,38 +28,48 @@ width_option = click.option(
 )
 
 
-def write_replay(file: str, output: str, width: int | None, seconds: float | None) -> None:
+class Film(NamedTuple):
+    """What a person says about a GIF."""
+
+    width: int | None = None
+    seconds: float | None = None
+    seat: str | None = None
+    dark: bool = False
+
+
+def write_replay(file: str, output: str, film: Film) -> None:
     """Write the match in a file into another, from which it can be watched."""
     make = REPLAYS[ending_of(output, REPLAYS, "replays")]
-    put(output, make(file, width, seconds))
+    put(output, make(file, film))
     click.echo(f"replay: {output}")
 
 
-def page_of(file: str, width: int | None, seconds: float | None) -> bytes:
+def page_of(file: str, film: Film) -> bytes:
     """A match as a page for browsers."""
-    if (width, seconds) != (None, None):
-        raise BadRequest("--width and --seconds are for a GIF; a page is as wide as its window")
+    if film != Film():
+        raise BadRequest(f"{FOR_A_GIF}; a page has buttons for it, and is as wide as its window")
     from fairplay.page.replay import replay_of
     from fairplay.tournament.notebook import is_revealed
 
     return replay_of(file, is_revealed).encode()
 
 
-def gif_of(file: str, width: int | None, seconds: float | None) -> bytes:
-    """A match as a GIF, as spectators see it."""
+def gif_of(file: str, film: Film) -> bytes:
+    """A match as a GIF, as spectators see it, or a seat that is named."""
+    from fairplay.cli.draw import eyes_of
+
     with about(file):
         recorded = read_lawful(file)
+    seat = eyes_of(recorded, file, film.seat)
     warn_without_fonts()
-    width, count = width or WIDTH, len(recorded.entries) + 1
+    width, count = film.width or WIDTH, len(recorded.entries) + 1
+    last = recorded.at(count - 1).view(seat)
     step = ceil(count / MOST_POSITIONS)
     if step > 1:
         click.echo(f"fairplay: the match has {count} positions; one of {step} is shown", err=True)
-    shown = [
-        picture
-        for facts, picture in enumerate(pictures(recorded, small=is_small(width)))
-        if facts % step == 0 or facts == count - 1
-    ]
-    return gif(shown, width, SECONDS if seconds is None else seconds, watched)
+    drawn = pictures(recorded, seat, around=last, dark=film.dark, small=is_small(width))
+    shown = [picture for facts, picture in enumerate(drawn) if facts % step == 0 or facts == count - 1]
+    return gif(shown, width, SECONDS if film.seconds is None else film.seconds, watched)
 
 
 REPLAYS = {".html": page_of, ".gif": gif_of}  # by ending

@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from fairplay.cli.files import SECONDS, width_option, write_replay
+from fairplay.cli.files import FOR_A_GIF, SECONDS, Film, width_option, write_replay
 from fairplay.cli.match_options import lines_option
 from fairplay.cli.output import in_colour, size_of
 from fairplay.cli.screen import can_be_drawn_on, keyboard
@@ -31,19 +31,29 @@ from fairplay.observers.reporter import Reporter, in_words
 @lines_option
 @width_option
 @click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {SECONDS}]")
+@click.option("--seat", metavar="SEAT|NAME", help="In a GIF, as this seat sees it; as spectators do if not given.")
+@click.option("--dark", is_flag=True, help="In a GIF, for a dark page.")
 def replay(
-    file: str, at: int | None, output: str | None, lines: bool, width: int | None, seconds: float | None
+    file: str,
+    at: int | None,
+    output: str | None,
+    lines: bool,
+    width: int | None,
+    seconds: float | None,
+    seat: str | None,
+    dark: bool,
 ) -> None:
     """Show the match in FILE again.
 
     On a terminal, step through it: by the arrow keys, Home and End; a number and Enter jumps, space plays, q leaves.
     """
-    if output is None and (width, seconds) != (None, None):
-        raise BadRequest("--width and --seconds are for a GIF, which -o names")
+    film = Film(width, seconds, seat, dark)
+    if output is None and film != Film():
+        raise BadRequest(f"{FOR_A_GIF}, which -o names")
     if output is not None:
         if at is not None:
             raise BadRequest("--at is for a board on the terminal; a file has all of them")
-        write_replay(file, output, width, seconds)
+        write_replay(file, output, film)
         return
     with about(file):
         recorded = read_lawful(file)

@@ -20,7 +20,8 @@ class Title(msgspec.Struct, frozen=True):
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
     text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
-    svg: Callable[..., str]  # (view, names, *, before, dark, small) -> a picture; what is new since `before` is marked
+    svg: Callable[..., str]  # (view, names, *, before, around, dark, small) -> a picture; what is new since `before` is
+    # marked, and there is room for the board of `around`, which came of this one
     looks: Callable[[Any], Sequence[Any]]  # (view) -> the Look of everybody's pieces, by seat; none: nobody owns any
     write: Callable[[Any], str]  # (action) -> what a person types for it
     read: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest

@@ -13,6 +13,7 @@ MOST_PIXELS = 50_000_000  # of a PNG
 MOST_IN_ALL = 200_000_000  # of a GIF, in all its pictures: each takes a few bytes while it is made
 LONGEST_SIDE = 30_000
 COLOURS = 255  # of a GIF, and one more for whatever stays as it was
+EXACT = 160  # of them that are in the pictures just so: cards, grounds, steps of shades
 SAMPLES = 8  # pictures that the colours of all are chosen from
 SECONDS = (0.02, 60)  # for a picture, at least and at most: below that browsers go slower
 HELD = 5  # times as long as the others, for the last picture
@@ -35,7 +36,8 @@ def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter
     """Pictures as a GIF so many pixels wide, which begins again when it has ended.
 
     Each is shown for so long, and the last one longer. All begin at the same height, so that a board stays in its place
-    whatever is below it. They share one palette, and of each picture only what is new is kept.
+    whatever is below it; around it all is as at the middle of its top. They share one palette, and of each picture only
+    what is new is kept.
     """
     least, most = SECONDS
     if not least <= seconds <= most:
@@ -43,19 +45,31 @@ def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter
     pillow, high = library("PIL.Image"), height(pictures, width, MOST_IN_ALL)
 
     def pixels(svg: str) -> Any:
-        frame = opened(resized(svg, width)).flatten(background=255).gravity("north", width, high, extend="white")
+        frame = opened(resized(svg, width))
+        ground = frame.getpoint(width // 2, 0)[:3]
+        frame = frame.flatten(background=ground).gravity("north", width, high, extend="background", background=ground)
         return pillow.frombytes("RGB", (width, high), frame.write_to_memory())
 
     chosen = sorted({place * (len(pictures) - 1) // (SAMPLES - 1) for place in range(SAMPLES)})
     samples = pillow.new("RGB", (width, high * len(chosen)))
     for row, place in enumerate(chosen):
         samples.paste(pixels(pictures[place]), (0, row * high))
-    palette = samples.quantize(COLOURS, method=pillow.Quantize.FASTOCTREE)
+    palette = palette_of(samples)
     first, *others = (pixels(svg).quantize(palette=palette, dither=pillow.Dither.NONE) for svg in watch(pictures))
     each, made = round(seconds * 1000), BytesIO()
     shown = [each] * len(others) + [each * HELD]
     first.save(made, "GIF", save_all=True, append_images=others, duration=shown, loop=0, optimize=True)
     return made.getvalue()
+
+
+def palette_of(samples: Any) -> Any:
+    """The colours that are seen most in some pixels, as they are, and some of those between the others."""
+    pillow = library("PIL.Image")
+    most = sorted(samples.getcolors(samples.width * samples.height), reverse=True)[:EXACT]
+    others = samples.quantize(COLOURS - EXACT, method=pillow.Quantize.FASTOCTREE).getpalette()
+    palette = pillow.new("P", (1, 1))
+    palette.putpalette([*(part for _, colour in most for part in colour), *others][: 3 * COLOURS])
+    return palette
 
 
 def letters_are_drawn() -> bool:

@@ -332,15 +332,16 @@ def test_everybody_has_a_letter_on_every_path_of_its_way(lot: int) -> None:
     assert expected
 
 
-def test_the_ports_have_letters_where_they_stand_while_there_is_something_to_place_or_lay() -> None:
+def test_the_ports_have_letters_where_they_stand() -> None:
     placing, laying = after(2), after(9)
 
-    def ports(view: View) -> str:
-        return "".join(words for words in said(svg(view)) if words in PORTS and len(words) == 1)
+    def ports(view: View, *, small: bool = False) -> str:
+        return "".join(words for words in said(svg(view, small=small)) if words in PORTS and len(words) == 1)
 
     assert PORTS in ports(seen(placing))
+    assert PORTS in ports(seen(laying))
     assert PORTS in ports(Tsuro().view(laying, laying.table.waiting[0]))
-    assert PORTS not in ports(seen(laying))
+    assert PORTS not in ports(seen(laying), small=True)
 
 
 def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() -> None:
@@ -351,4 +352,4 @@ def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() ->
 
     assert [shape(use) for use in tray.iter(f"{SVG}use")] == ["sheet", *(f"tile{4 * tile}" for tile in state.dealt)]
     assert [words.text for words in tray.iter(f"{SVG}text")][-2:] == [*map(str, state.dealt)]
-    assert "-tray" not in svg(seen(state))
+    assert [shape(use) for use in group(svg(seen(state)), "tray").iter(f"{SVG}use")] == ["sheet"]

@@ -10,8 +10,6 @@ def text(view: View, names: Sequence[str] = (), **look: object) -> str:
     return f"{len(view.played)} cards played, {view.pile} in the pile"
 
 
-def svg(
-    view: View, names: Sequence[str] = (), *, before: View | None = None, dark: bool = False, small: bool = False
-) -> str:
+def svg(view: View, names: Sequence[str] = (), **look: object) -> str:
     said = element("text", escape(text(view, names)), x=10.0, y=20.0)
     return element("svg", said, xmlns="http://www.w3.org/2000/svg", width=300.0, height=40.0)

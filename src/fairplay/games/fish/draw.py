@@ -27,9 +27,18 @@ INSET = 12.0  # how far the sea reaches into what is around the board
 
 
 def svg(
-    view: View, names: Sequence[str] = (), *, before: View | None = None, dark: bool = False, small: bool = False
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    before: View | None = None,
+    around: View | None = None,
+    dark: bool = False,
+    small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what is new since `before` is marked."""
+    """A picture of the board and the players, as a document of its own; what is new since `before` is marked.
+
+    The board never grows, so that there is always room for `around`.
+    """
     state, players = view.state, _players(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns
     width = (columns - 1) * ACROSS + (ACROSS / 2 if rows > 1 else 0) + 2 * SIDE

@@ -63,15 +63,17 @@ def svg(
     names: Sequence[str] = (),
     *,
     before: View | None = None,
+    around: View | None = None,
     hands: Sequence[Tiles] = (),
     dark: bool = False,
     small: bool = False,
 ) -> str:
     """A picture of the map and the players, as a document of its own; what is new since `before` is marked.
 
-    It shows the hand of whoever looks, and for referees the hands of all seats.
+    It has room for the map of `around`, which came of this one. It shows the hand of whoever looks, and for referees
+    the hands of all seats.
     """
-    players, cloth = _players(view, names, len(hands)), _cloth(view, small=small)
+    players, cloth = _players(view, names, len(hands)), _cloth(around or view, small=small)
     shown = dict(enumerate(hands)) if hands else {view.seat: view.hand} if view.seat is not None else {}
     tiles, places = tiles_of(view.map), () if view.done or small else places_of(view.map)
     last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]

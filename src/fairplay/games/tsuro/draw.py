@@ -62,9 +62,18 @@ ICON = 4 * 7  # the code of the tile beside the title
 
 
 def svg(
-    view: View, names: Sequence[str] = (), *, before: View | None = None, dark: bool = False, small: bool = False
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    before: View | None = None,
+    around: View | None = None,
+    dark: bool = False,
+    small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what is new since `before` is marked."""
+    """A picture of the board and the players, as a document of its own; what is new since `before` is marked.
+
+    The board never grows, so that there is always room for `around`.
+    """
     table, players = view.table, _players(view.table, names)
     size = table.grid.size * SIDE
     ways = [way_of(table, seat) for seat in range(len(players))]
@@ -348,8 +357,8 @@ def _figure(player: Player, *, small: bool) -> tuple[str, ...]:
 
 
 def _tray(view: View, *, small: bool) -> Tray:
-    """The tiles to choose from; and where the ports are, for those who place or lay one."""
-    if not view.dealt and (small or view.table.stage is not Stage.PLACING):
+    """Where the ports are, and the tiles to choose from."""
+    if small and not view.dealt:
         return NO_TRAY
     tray, left = [], GAP
     if not small:
