@@ -22,6 +22,7 @@ def drawn(folder: Path) -> list[str]:
     """The pictures in a folder, in order; there is nothing else in it."""
     found = {int(NUMBERED.fullmatch(path.name)[1]): path for path in folder.iterdir()}  # type: ignore[index]
     assert sorted(found) == list(range(len(found)))
+    assert sorted(found) == [number for number, _ in sorted(found.items(), key=lambda it: it[1].name)], "as ls sorts"
     return [found[number].read_text(encoding="utf-8") for number in sorted(found)]
 
 
@@ -60,7 +61,7 @@ def test_it_is_drawn_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("fairplay.cli.match_options.into", spying)
     fairplay("play", "fish", "greedy", "random", "--set", "rows=3", "--quiet", "--pictures", str(tmp_path))
 
-    assert seen[:3] == [["0.svg"], ["0.svg", "1.svg"], ["0.svg", "1.svg", "2.svg"]]
+    assert seen[:3] == [["000.svg"], ["000.svg", "001.svg"], ["000.svg", "001.svg", "002.svg"]]
 
 
 def test_two_matches_have_folders_of_their_own(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_a_match_that_goes_on_adds_to_its_pictures(tmp_path: Path) -> None:
     before = drawn(folder)
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7]))
     for number in range(6, len(before)):
-        (folder / f"{number}.svg").unlink()
+        (folder / f"{number:03}.svg").unlink()
 
     done = fairplay("resume", str(path), "--quiet", "--pictures", str(shown))
 
@@ -109,7 +110,7 @@ def vanishing(folder: Path, name: str, text: str) -> None:
 
 def blocking(folder: Path, name: str, text: str) -> None:
     """Something is in the way of the next picture."""
-    (folder / "3.svg").mkdir()
+    (folder / "003.svg").mkdir()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_a_folder_that_fails_costs_the_pictures_and_never_the_match(
 
         def show(name: str, text: str) -> None:
             put(name, text)
-            if name == "2.svg":
+            if name == "002.svg":
                 harm(folder, name, text)
 
         return show
@@ -136,12 +137,10 @@ def test_a_folder_that_fails_costs_the_pictures_and_never_the_match(
     assert done.code == 0
     assert re.search(r"^1\. ", done.out, re.MULTILINE)
     assert ("pictures: " in done.out) == (harm is blocking)
-    said = (
-        rf"fairplay: observer Painter was dropped: HostFault: .*/3\.svg cannot be written: {why} \(painter\.py, .*\)\n"
-    )
-    assert re.fullmatch(said, done.err)
+    dropped = r"fairplay: observer Painter was dropped: HostFault: .*/003\.svg cannot be written"
+    assert re.fullmatch(rf"{dropped}: {why} \(painter\.py, .*\)\n", done.err)
     left = sorted(path.name for path in tmp_path.rglob("*.svg*"))
-    assert left == ["0.svg", "1.svg", "2.svg", *(["3.svg"] if harm is blocking else [])]
+    assert left == ["000.svg", "001.svg", "002.svg", *(["003.svg"] if harm is blocking else [])]
     assert not list(tmp_path.rglob(".*")), "nothing half-written is left"
 
 

@@ -10,7 +10,7 @@ from fairplay.games.fish import shapes as fish
 from fairplay.games.q import shapes as q
 from fairplay.games.tsuro import draw as tsuro_draw
 from fairplay.games.tsuro import shapes as tsuro
-from fairplay.render.colours import contrast, letters_on, luminance
+from fairplay.render.colours import CHALK, contrast, letters_on, luminance
 from fairplay.render.panel import Skin
 from tests.render.eyes import Colour, distance, seen, seen_without_green
 from tests.some import some
@@ -35,6 +35,10 @@ WRITTEN = [  # letters, and what they are written on
 ]
 APART, UPON = 25.0, 15.0  # how different colours are that must not be taken for each other, and from their ground
 TEXT, SHAPE = 4.5, 3.0  # contrasts of WCAG AA
+
+
+def test_letters_on_blue_are_white() -> None:
+    assert letters_on(q.PAINTS["blue"]) == CHALK  # though dark ones may have as much contrast, they are harder to read
 
 
 def test_those_who_lack_green_take_red_for_green_of_the_same_brightness() -> None:

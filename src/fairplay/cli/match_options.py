@@ -89,7 +89,7 @@ pictures_option = click.option(
     metavar="DIR",
     type=click.Path(file_okay=False, writable=True),
     callback=made,
-    help="Draw every change as it happens, for spectators: DIR/MATCH/0.svg, 1.svg, ... "
+    help="Draw every change as it happens, for spectators: DIR/MATCH/000.svg, 001.svg, ... "
     "Each match has a folder of its own there, and one that goes on adds to it.",
 )
 
@@ -112,7 +112,7 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: 
     if not quiet:
         referee.subscribe(watcher)
     if pictures is not None:
-        referee.subscribe(Painter(into(pictures / sitting.match.id), for_spectators, sitting.facts))
+        referee.subscribe(Painter(into(pictures / sitting.match.id), for_spectators, sitting.facts, digits=3))
     for missing in missing_here(sitting.terms):
         click.echo(f"fairplay: {missing}", err=True)
     hosted = Hosted(sitting, referee)

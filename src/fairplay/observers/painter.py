@@ -18,15 +18,20 @@ class Painter:
 
     What is painted is up to `paint`, which is given the match and what it was before, and gives the text of each file
     by its ending. The end of a match changes nothing that can be seen, so it is not painted again. A match that goes on
-    has had its first pictures before.
+    has had its first pictures before. Numbers have so many digits at least, so that names are in the order of pictures.
     """
 
     def __init__(
-        self, show: Show, paint: Callable[[AnyMatch, AnyMatch | None], Mapping[str, str]], first: int = 0
+        self,
+        show: Show,
+        paint: Callable[[AnyMatch, AnyMatch | None], Mapping[str, str]],
+        first: int = 0,
+        digits: int = 1,
     ) -> None:
         self._show = show
         self._paint = paint
         self._number = first
+        self._digits = digits
         self._last: AnyMatch | None = None
 
     def observe(self, event: Event, match: AnyMatch) -> None:
@@ -34,7 +39,7 @@ class Painter:
         if self._last is not None and match.state is self._last.state and not isinstance(event, Started):
             return
         for ending, text in self._paint(match, self._last).items():
-            self._show(f"{self._number}.{ending}", text)
+            self._show(f"{self._number:0{self._digits}}.{ending}", text)
         self._number += 1
         self._last = match
 

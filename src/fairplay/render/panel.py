@@ -281,4 +281,4 @@ def _name(player: Player, room: float, size: float, down: float) -> str:
 
 
 def _dim(player: Player) -> float:
-    return 0.4 if player.out else 1.0
+    return 0.5 if player.out else 1.0

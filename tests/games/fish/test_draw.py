@@ -266,11 +266,24 @@ def test_a_move_is_marked_from_where_it_began_to_where_it_ended() -> None:
     after = View(None, state_of([[0], [2], [3]], [[(2, 0)]]))
 
     assert marks(svg(after, before=before)) == [
-        ("line", "M0.00 0.00L0.00 69.28"),
-        ("line", "M0.00 0.00L0.00 69.28"),
+        ("line", "M0.00 0.00l0.00 34.64"),  # to the edge of the tile
+        ("line", "M0.00 0.00l0.00 34.64"),
         ("left", "0 0"),
         ("last", "0 69.28"),
     ]
+
+
+@pytest.mark.parametrize("columns", [3, 8])
+def test_a_penguin_in_the_first_row_reaches_no_label(columns: int) -> None:
+    game = Fish(rows=4, columns=columns)
+    root = ElementTree.fromstring(svg(game.view(game.deal(2, bytes(32)), None)))
+
+    bird = next(part for part in root.iter() if part.get("id", "").endswith("-bird"))
+    assert bird.get("transform") == "translate(0 -6)"
+    head = -33 - 1 - 6  # where its outline begins
+    board = next(part for part in root.iter() if part.get("id", "").endswith("-board"))
+    downs = [float(words.get("y", "")) for words in board.iter(f"{SVG}text") if not words.get("text-anchor")]
+    assert max(downs) < head
 
 
 def test_nothing_is_marked_where_nothing_is_new() -> None:

@@ -1,7 +1,7 @@
 """Draw what a seat sees of Fish, as SVG and as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
-from math import ceil, sqrt
+from math import ceil, dist, sqrt
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
@@ -23,6 +23,7 @@ UNKNOWN = Look("?", "7", "#8d99a6")
 # The measures of the picture. A tile's centre is at (column * ACROSS, row * DOWN), in odd rows half of ACROSS further.
 ACROSS = 3 * SIDE
 DOWN = sqrt(3) / 2 * SIDE
+HEAD = 6.0  # of a penguin, above its tile
 INSET = 12.0  # how far the sea reaches into what is around the board
 
 
@@ -156,8 +157,10 @@ def _news(state: State, before: View | None, units: float) -> Iterator[str]:
         for start, cell in zip(then, now, strict=False):
             if start != cell:
                 (left, top), (x, y) = _centre(state, start), _centre(state, cell)
+                part = 1 - DOWN / dist((left, top), (x, y))  # up to the tile's edge: a penguin is narrower than that
+                right, down = (x - left) * part, (y - top) * part
                 for paint, width in ((INK, 3.4), (MARK, 2.0)):
-                    line = f"M{left:.2f} {top:.2f}L{x:.2f} {y:.2f}"
+                    line = f"M{left:.2f} {top:.2f}l{right:.2f} {down:.2f}"
                     yield path(line, stroke=paint, stroke_width=width * max(2.0, units), stroke_linecap="round")
                 yield use("left", left, top)
                 yield use("last", x, y)
@@ -177,7 +180,7 @@ def _labels(state: State, size: float) -> Iterator[str]:
         for row in range(0, rows, ceil(size / DOWN))
     )
     top = (
-        words(column * ACROSS + odd * ACROSS / 2, -DOWN - size / 2, str(column))
+        words(column * ACROSS + odd * ACROSS / 2, -DOWN - size / 2 - HEAD, str(column))
         for column in range(columns)
         for odd in range(min(rows, 2) if size < DOWN else 1)
     )

@@ -12,7 +12,7 @@ from fairplay.render.svg import Value, box, circle, element, fade, paint, polygo
 PAINTS = {
     "red": "#e3253c",
     "green": "#22c27e",
-    "blue": "#3c7ff5",
+    "blue": "#2f6fe4",
     "yellow": "#fff583",
     "orange": "#ff8c26",
     "purple": "#c98bff",

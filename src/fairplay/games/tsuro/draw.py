@@ -24,6 +24,7 @@ from fairplay.games.tsuro.terminal import LEGEND, board_lines, dealt_lines, fits
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
 from fairplay.render.fit import Room, side_by_side
+from fairplay.render.letters import fit
 from fairplay.render.panel import (
     GAP,
     NO_TRAY,
@@ -56,6 +57,7 @@ FRAME = 7.0
 TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
 CARDS = 26  # beside a board of text: columns for the players
+OWNER = 78.0  # beside the tiles dealt: room for a name
 DASH = 7.0  # of each, where several have gone along the same path
 READABLE = 1.1  # the grain up to which the letters on the ways can be read
 ICON = 4 * 7  # the code of the tile beside the title
@@ -111,7 +113,7 @@ def svg(
         ),
         label=f"Tsuro, {now}: {said}",
         ids=f"tsuro{table.grid.size}",
-        tray=_tray(view, small=small),
+        tray=_tray(view, players, small=small),
         small=small,
     )
 
@@ -350,24 +352,26 @@ def _labels(size: int, large: float) -> Iterator[str]:
 
 
 def _figure(player: Player, *, small: bool) -> tuple[str, ...]:
-    sheet = () if small else (use("sheet", -SIDE / 2, -SIDE / 2),)
-    scale = 3.0 if small else 2.2
-    dim = 0.45 if player.mark.startswith("out") else 1.0
-    return *sheet, element("g", *_stone(player.look, (0.0, -6.0), 0), transform=f"scale({scale})", opacity=dim)
+    sheet = circle(0, 0, 40.0, fill="url(#paper)") if small else use("sheet", -SIDE / 2, -SIDE / 2)
+    scale = 2.6 if small else 2.2
+    dim = 0.5 if player.mark.startswith("out") else 1.0
+    return sheet, element("g", *_stone(player.look, (0.0, -6.0), 0), transform=f"scale({scale})", opacity=dim)
 
 
-def _tray(view: View, *, small: bool) -> Tray:
-    """Where the ports are, and the tiles to choose from."""
+def _tray(view: View, players: Sequence[Player], *, small: bool) -> Tray:
+    """Where the ports are, and the tiles to choose from, with the name of whoever chooses."""
     if small and not view.dealt:
         return NO_TRAY
     tray, left = [], GAP
     if not small:
         tray.append(words(left + 4, GAP + SIDE / 2 + 5, "ports", font_size=14.0))
-        tray.append(group(_ports(), transform=f"translate({left + 66} {GAP})"))
-        left += 160
-    if view.dealt:
-        tray.append(words(left + 4, GAP + SIDE / 2 + 5, "dealt", font_size=14.0))
-        left += 54
+        tray.append(group(_ports(), transform=f"translate({left + 56} {GAP})"))
+        left += 136
+    if view.dealt and view.seat is not None:
+        owner = fit(players[view.seat].called, (OWNER - 8) / 13)
+        tray.append(words(left + 4, GAP + SIDE / 2 - 4, "dealt to", font_size=14.0))
+        tray.append(words(left + 4, GAP + SIDE / 2 + 14, owner, font_size=13.0, font_weight="bold"))
+        left += OWNER
     for tile in view.dealt:
         tray.append(use(f"tile{4 * tile}", left, GAP))
         tray.append(words(left + SIDE / 2, GAP + SIDE + 15, str(tile), font_size=13.0, text_anchor="middle"))
