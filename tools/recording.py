@@ -104,14 +104,15 @@ def document(frames: list[Frame]) -> str:
         for place, begin in enumerate(begins)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
-        f' role="img" aria-label="{escape(PLAYED)}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}"'
+        f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(PLAYED)}">'
         f"<style>text{{font:14px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}}"
         f"@keyframes film{{{steps}}}#film{{animation:film {whole:.1f}s step-end infinite}}"
         f"@media(prefers-reduced-motion:reduce){{#film{{animation:none;"
         f"transform:translateY({-(len(frames) - 1) * height:.0f}px)}}}}</style>"
         f"<defs>{''.join(drawn(row, name) for row, name in rows.items() if row)}</defs>"
-        f'<rect width="100%" height="100%" rx="8" fill="{GROUND}"/><g id="film">{film}</g></svg>\n'
+        f'<rect width="100%" height="100%" rx="8" fill="{GROUND}"/>'
+        f'<svg width="{width:.0f}" height="{height:.0f}"><g id="film">{film}</g></svg></svg>\n'
     )
 
 

@@ -1,6 +1,7 @@
 """Write the table of files into the README of every directory, from the first line of each file."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,8 +62,8 @@ def purpose(path: Path) -> str:
     if path.is_dir():
         lines = (path / "README.md").read_text(encoding="utf-8").splitlines()
         return next(line for line in lines if line and not line.startswith("#"))
-    if path.suffix in (".png", ".gif"):
-        return f"{path.suffix[1:]} file"
+    if path.suffix in (".png", ".gif", ".svg"):
+        return caption(path.name) or f"{path.suffix[1:]} file"
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
@@ -71,6 +72,14 @@ def purpose(path: Path) -> str:
     if path.suffix in (".md", ".toml"):
         return text.partition("\n")[0].lstrip("# ")
     return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"
+
+
+def caption(name: str) -> str:
+    """What a picture is called where it is shown, if that is in the README or in the docs."""
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        if found := re.search(rf"!\[([^\]]+)\]\((?:docs/)?{re.escape(name)}\)", page.read_text(encoding="utf-8")):
+            return found[1]
+    return ""
 
 
 if __name__ == "__main__":

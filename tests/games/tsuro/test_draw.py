@@ -354,3 +354,14 @@ def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() ->
     assert [shape(use) for use in tray.iter(f"{SVG}use")] == ["sheet", *(f"tile{4 * tile}" for tile in state.dealt)]
     assert [words.text for words in tray.iter(f"{SVG}text")][-2:] == [*map(str, state.dealt)]
     assert [shape(use) for use in group(svg(seen(state)), "tray").iter(f"{SVG}use")] == ["sheet"]
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_dealt_tiles_stay_inside_of_the_smallest_picture(small: bool) -> None:
+    game = Tsuro(size=4)
+    state = game.deal(3, bytes(32))
+    picture = svg(game.view(state, 0), small=small)
+
+    tiles = [float(use.get("x", "")) + SIDE for use in uses(picture, "tray") if shape(use) != "sheet"]
+    assert len(tiles) == 3
+    assert max(tiles) < (300 if small else float(ElementTree.fromstring(picture).get("width", "")))

@@ -365,8 +365,8 @@ def _tray(view: View, players: Sequence[Player], *, small: bool) -> Tray:
     tray, left = [], GAP
     if not small:
         tray.append(words(left + 4, GAP + SIDE / 2 + 5, "ports", font_size=14.0))
-        tray.append(group(_ports(), transform=f"translate({left + 56} {GAP})"))
-        left += 136
+        tray.append(group(_ports(), transform=f"translate({left + 50} {GAP})"))
+        left += 124
     if view.dealt and view.seat is not None:
         owner = fit(players[view.seat].called, (OWNER - 8) / 13)
         tray.append(words(left + 4, GAP + SIDE / 2 - 4, "dealt to", font_size=14.0))
