@@ -61,7 +61,8 @@ def test_a_port_that_is_taken_is_refused() -> None:
 
 
 def told_port(line: str) -> int:
-    return int(line.rpartition(":")[2])
+    [port] = re.findall(r" at \S+:(\d+) \(this machine only; serve --host 0\.0\.0\.0 lets others in\)", line)
+    return int(port)
 
 
 @contextmanager
@@ -120,7 +121,7 @@ def test_on_a_terminal_a_line_counts_down() -> None:
             shown += os.read(terminal, 65536).decode()
 
     try:
-        until(r"waiting 60 s for 5 to 10 at \S+\r\n")
+        until(r"waiting 60 s for 5 to 10 at \S+ .*\r\n")
         with signed_up(told_port(shown.split("\r\n")[0]), "ann"):
             until(r"fairplay: ann has signed up: 1 here, it takes 5 to 10, \d+ s left\r\n")
             until(r"\r\x1b\[2K1 here, it takes 5 to 10, \d+ s left")

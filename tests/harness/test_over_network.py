@@ -28,9 +28,9 @@ from fairplay.harness.over_network import (
     q_server,
     xserver_xclients,
 )
+from fairplay.players.places import host_and_port
 from tests.cli.command import fairplay, refusal
 from tests.cli.test_join import Script
-from tests.cli.test_serve import told_port
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "course" / "q" / "xserver-xclients.jsonl"
 
@@ -222,7 +222,7 @@ def test_clients_say_what_a_server_did_that_they_left(
     says: bytes, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Script(says) as host:
-        q_clients(told_port(host.address), clients(["ann", "dag"]))
+        q_clients(host_and_port(host.address)[1], clients(["ann", "dag"]))
 
     said = capsys.readouterr().err
     assert said.startswith(f"fairplay: {why}" if why else "")

@@ -1,6 +1,7 @@
 """Serve the clients of a course over real sockets: the good get their result, and the bad hurt nobody else."""
 
 import asyncio
+import re
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,6 +24,7 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
 from fairplay.server import course
 from fairplay.server.course import NOTHING, Served, serve
+from fairplay.server.lobby import MOST_TOLD
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
 from tests.players.programs import gained, holdings, soon
@@ -53,6 +55,12 @@ def silent(port: int) -> Awaitable[None]:
     return wait()
 
 
+def told_port(line: str) -> int:
+    """The port at which a server waits, as it says first."""
+    [port] = re.findall(r" at \S+:(\d+)\b", line)
+    return int(port)
+
+
 async def serving(
     game: str, coming: Sequence[Come], journal: str | None, tell: list[str], state: Any = None, **rules: Any
 ) -> Served:
@@ -63,7 +71,7 @@ async def serving(
     )
     while not tell:
         await asyncio.sleep(0.01)
-    port, clients = int(tell[0].rpartition(":")[2]), []
+    port, clients = told_port(tell[0]), []
     try:
         for come in coming:
             clients.append(asyncio.ensure_future(come(port)))
@@ -121,7 +129,8 @@ def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
     assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
     assert notebook.read(tmp_path).closed is not None
     assert [line.partition(" from ")[0] for line in told if "eject" in line] == ["bad was ejected"]
-    assert told[-1].endswith(": illegal, rule 3.2: there is no tile at [99, 99]")
+    assert told[-2].endswith(": illegal, rule 3.2: there is no tile at [99, 99]")
+    assert told[-1] == f"won: {', '.join(served.ranks[0])}; misbehaved: bad"
 
 
 def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
@@ -185,9 +194,10 @@ def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
 def test_if_everybody_is_out_nobody_has_won() -> None:
     coming = [good("fish", name, Deed("setup", said=b'"void"\n')) for name in NAMES[:6]]
 
-    served, result, _ = played("fish", coming)
+    served, result, told = played("fish", coming)
 
     assert result == [0, 6]
+    assert told[-1] == f"won: nobody; misbehaved: {', '.join(served.out)}"
     assert sorted(served.out) == sorted(NAMES[:6])
 
 
@@ -248,16 +258,73 @@ def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
     *_, told = played("q", [good("q", "ann"), good("q", "bad", Deed("take-turn", said=b"[]\n"))])
 
-    assert told[-2:] == [
+    assert told[-3:] == [
         "playing with ann, bad",
         "bad was ejected: illegal, rule 3.1: a placement has at least one tile",
+        "won: ann; misbehaved: bad",
     ]
 
 
 def test_q_turns_away_who_has_the_name_of_another() -> None:
-    served, _, _ = played("q", [good("q", "ann"), good("q", "ann"), good("q", "bob")], most=2)
+    served, _, told = played("q", [good("q", "ann"), good("q", "ann"), good("q", "bob")], most=2)
 
     assert sorted(ranked(served)) == ["ann", "bob"]
+    assert told[2].endswith(" did not sign up: somebody else is called ann")
+
+
+def test_where_somebody_came_from_is_said_behind_a_name_that_it_did_not_say() -> None:
+    *_, told = played("tsuro", [good("tsuro", "")], most=1)
+    came = told[1].partition(" ")[0]
+    *_, said = played("fish", [good("fish", "ann") for _ in range(5)])
+
+    assert told[1].startswith(f"{came} has signed up: ")
+    assert told[2] == f"playing with player1 ({came})"
+    [playing] = [line for line in said if line.startswith("playing with")]
+    assert re.fullmatch(r"playing with ann(, ann-\d \(127\.0\.0\.1:\d+\)){4}", playing)
+
+
+def saying(text: bytes) -> Come:
+    """A client that says something in place of its name."""
+
+    async def say(port: int) -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(text)
+        await reader.read()
+        writer.close()
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b'"student one!"', '"student one!" is no name (1 to 12 letters)'),
+        (b'"\x1b[2J"', '"�[2J" is no name (1 to 12 letters)'),
+        (b'"' + b"x" * 500 + b'" ', f'"{"x" * 38}… is no name (1 to 12 letters)'),
+        (b"ann\n", "ann is no name (1 to 12 letters)"),
+        (b"", "it said no name within 0.3 s"),
+    ],
+)
+def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None:
+    *_, told = played("fish", [saying(says)], most=2, least=1, wait=0.8, name_limit=0.3)
+
+    [line] = [line for line in told if "did not sign up" in line]
+    assert re.fullmatch(r"127\.0\.0\.1:\d+ did not sign up: " + re.escape(why), line)
+
+
+def test_who_is_still_silent_when_the_door_is_shut_is_told_to_the_host() -> None:
+    *_, told = played("fish", [silent], most=2, least=1, wait=0.3)
+
+    assert told[1].endswith(" did not sign up: it had said no name when it had to go")
+
+
+def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
+    *_, told = played("fish", [saying(b"7 ")] * 25, most=2, least=1, wait=1.0)
+
+    refused = [line for line in told if "did not sign up" in line]
+    assert len(refused) == MOST_TOLD + 1 == 21
+    assert refused[-2].endswith("7 is no name (1 to 12 letters); from now on these are only counted")
+    assert refused[-1] == "5 more did not sign up"
 
 
 CALLS = {
@@ -308,7 +375,7 @@ def test_a_server_that_is_called_off_leaves_nothing() -> None:
         serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, tell=told.append))
         while not told:
             await asyncio.sleep(0.01)
-        port = int(told[0].rpartition(":")[2])
+        port = told_port(told[0])
         coming = [good("fish", name, Deed("take-turn", said=None)) for name in NAMES[:5]]
         clients = [asyncio.ensure_future(come(port)) for come in coming]
         await asyncio.sleep(0.7)  # all of them wait for somebody who is silent
@@ -341,7 +408,7 @@ def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_folder(
         server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, tell=told.append))
         while not told:
             await asyncio.sleep(0.01)
-        clients = [asyncio.ensure_future(good("tsuro", "")(int(told[0].rpartition(":")[2]))) for _ in range(3)]
+        clients = [asyncio.ensure_future(good("tsuro", "")(told_port(told[0]))) for _ in range(3)]
         await asyncio.to_thread(began.wait, 20)
         server.cancel()
         await asyncio.sleep(0.05)

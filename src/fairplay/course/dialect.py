@@ -64,6 +64,7 @@ class Dialect(msgspec.Struct, frozen=True):
     callee: Callable[[Game[Any, Any, Any], str], Callee]  # from the game and the name of the player, for one match
     caller: Callable[[str], Caller]  # from the name of our player, for all matches over a connection
     name: str | None = None  # what a name has to be like, as a regular expression; None: no name is sent at sign-up
+    name_in_words: str = ""  # the same for people
     opening: Call | None = None  # what a tournament says to each of its players before its first match
     closing: str | None = None  # the method that says at its end who won; None: every match says so itself
 

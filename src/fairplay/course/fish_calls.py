@@ -151,6 +151,7 @@ DIALECT = Dialect(
     FishCallee,
     FishCaller,
     name=r"\A[a-zA-Z]{1,12}\Z",
+    name_in_words="1 to 12 letters",
     opening=Call("start", (True,)),
     closing="end",
 )

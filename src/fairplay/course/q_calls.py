@@ -114,4 +114,4 @@ class QCaller:
         return choice_to(read_action(action), self._frame)
 
 
-DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z")
+DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z", name_in_words="1 to 20 letters and digits")

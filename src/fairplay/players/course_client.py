@@ -159,7 +159,7 @@ def check_name(dialect: Dialect, name: str) -> None:
     if dialect.name is None:
         raise BadRequest(f"the course's {dialect.game} has no names, so {name!r} makes no sense")
     if re.fullmatch(dialect.name, name) is None:
-        raise BadRequest(f"{name!r} is no name in the course's {dialect.game}: it has to match {dialect.name}")
+        raise BadRequest(f"{name!r} is no name in the course's {dialect.game}: it has to be {dialect.name_in_words}")
 
 
 def name_for(dialect: Dialect, address: str) -> str:

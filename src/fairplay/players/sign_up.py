@@ -20,8 +20,15 @@ from fairplay.players.remote import Closed, TooMuch
 from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
 from fairplay.referee.closing import all_surely
+from fairplay.render.text import printable
 
 NAME_LIMIT = 3.0  # seconds from the connection to the name
+MOST_READ = 4096  # bytes of what is no name
+LONGEST_SHOWN = 40  # signs of it
+
+
+class NotSigned(Exception):
+    """Somebody does not sign up, and why."""
 
 
 class SignUp:
@@ -42,17 +49,19 @@ class SignUp:
         name_limit: float = NAME_LIMIT,
         distinct: bool = False,
         signed: Callable[[Client], None] = lambda client: None,
+        refused: Callable[[str, str], None] = lambda place, why: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._socket = listening(host, port)
         self.host: str
         self.port: int
         self.host, self.port = self._socket.getsockname()[:2]
-        self._pattern = None if dialect.name is None else re.compile(dialect.name)
+        self._dialect = dialect
         self._most = most
         self._name_limit = name_limit
         self._distinct = distinct  # is a name that somebody has no name for another?
         self._tell = signed  # whoever wants to know that somebody has signed up
+        self._tell_refused = refused  # or has not: from where, and why
         self._clock = clock
         self._numbers = count()
         self._signed: dict[int, Client] = {}  # by the order of connection
@@ -100,27 +109,42 @@ class SignUp:
         """Sign somebody up, or cut it off."""
         number = next(self._numbers)
         _, line = await asyncio.get_running_loop().create_connection(CourseLine, sock=connection)
-        signed = False
+        why = "it had said no name when it had to go"
         try:
-            name = None if self._pattern is None else await self._name(line, self._pattern)
-            if (name is not None or self._pattern is None) and not self._full.is_set() and self._is_free(name):
-                signed = True
-                self._signed[number] = Client(line, name, place, self._clock)
-                if len(self._signed) == self._most:
-                    self._full.set()
-                self._tell(self._signed[number])
+            name = None if self._dialect.name is None else await self._name(line, self._dialect.name)
+            if self._full.is_set():
+                raise NotSigned("there are enough")
+            if self._distinct and any(client.name == name for client in self._signed.values()):
+                raise NotSigned(f"somebody else is called {name}")
+            why = ""
+            self._signed[number] = Client(line, name, place, self._clock)
+            if len(self._signed) == self._most:
+                self._full.set()
+            self._tell(self._signed[number])
+        except NotSigned as error:
+            why = str(error)
         finally:
-            if not signed:
+            if why:
+                self._tell_refused(place, why)
                 await line.hang_up(b"", 0)
 
-    async def _name(self, line: CourseLine, pattern: re.Pattern[str]) -> str | None:
-        """The name that somebody says, if it is one. What follows it is looked at when the client is first called."""
+    async def _name(self, line: CourseLine, pattern: str) -> str:
+        """The name that somebody says. What follows it is looked at when the client is first called."""
         try:
             with Timer(self._name_limit, self._clock):
-                name = values.decode(await line.receive())
-        except (TimeoutError, Closed, TooMuch, IllFormed):
-            return None
-        return name if isinstance(name, str) and pattern.fullmatch(name) else None
+                said = await line.receive()
+            name = values.decode(said)
+        except TimeoutError:
+            raise NotSigned(f"it said no name within {self._name_limit:g} s") from None
+        except Closed:
+            raise NotSigned("it left without a name") from None
+        except (TooMuch, IllFormed) as wrong:
+            raise NotSigned(self._no_name(wrong.text)) from None
+        if not (isinstance(name, str) and re.fullmatch(pattern, name)):
+            raise NotSigned(self._no_name(said))
+        return name
 
-    def _is_free(self, name: str | None) -> bool:
-        return not (self._distinct and any(client.name == name for client in self._signed.values()))
+    def _no_name(self, said: bytes) -> str:
+        """What to say of what was said."""
+        shown = printable(said[:MOST_READ].decode(errors="replace").strip(), LONGEST_SHOWN)
+        return f"{shown} is no name ({self._dialect.name_in_words})"

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -80,8 +81,9 @@ async def serve(
         name_limit=rules.name_limit,
         distinct=rules.distinct,
         signed=lobby.sign,
+        refused=lobby.refuse,
     ) as door:
-        tell(f"waiting {rules.wait:g} s for {numbers(rules)} at {door.address}")
+        tell(f"waiting {rules.wait:g} s for {numbers(rules)} at {door.address}{reach(door.host)}")
         clients = await lobby.gathered(door, show)
         if len(clients) < rules.least:
             tell(f"only {len(clients)} came, and it takes {rules.least}")
@@ -92,8 +94,25 @@ async def serve(
         if state is not None and (seats := company.seats_in(state)) != len(clients):
             tell(f"{len(clients)} came, and the state is for {seats}")
             return NOTHING
-        tell(f"playing with {', '.join(company.names)}")
-        return await (company.tournament(journal) if dialect.game in COURSES else company.match(journal, state))
+        tell(f"playing with {', '.join(company.introduced)}")
+        playing = company.tournament(journal) if dialect.game in COURSES else company.match(journal, state)
+        served = await playing
+        tell(f"won: {listed(served.ranks[0] if served.ranks else [])}; misbehaved: {listed(served.out)}")
+        return served
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as people read them; some courses tell only how many they are."""
+    return ", ".join(names) or "nobody"
+
+
+def reach(host: str) -> str:
+    """Who can come in, if that is not everybody.
+
+    >>> reach("127.0.0.1"), reach("0.0.0.0")
+    (' (this machine only; serve --host 0.0.0.0 lets others in)', '')
+    """
+    return " (this machine only; serve --host 0.0.0.0 lets others in)" if ip_address(host).is_loopback else ""
 
 
 def refuse_senseless(dialect: Dialect, rules: ServerRules) -> None:
@@ -126,6 +145,11 @@ class Company:
         self._game: Game[Any, Any, Any] = game_with(dialect.game, rules.parameters)
         self._limits = Limits(move=rules.turn)
         self._entrants = tuple(Entrant(f"course:{dialect.game}", name) for name in clients)
+
+    @property
+    def introduced(self) -> list[str]:
+        """The names; where they are not what a client said, with where it came from."""
+        return [name if client.name == name else f"{name} ({client.place})" for name, client in self._clients.items()]
 
     async def tournament(self, folder: str | None) -> Served:
         """A knock-out by the rules of the course, with its first and its last call."""

@@ -9,6 +9,7 @@ from fairplay.players.course_remote import Client
 from fairplay.players.sign_up import SignUp
 
 Tell = Callable[[str], None]
+MOST_TOLD = 20  # of those who did not sign up; the others are counted
 Show = Callable[[Callable[[], str]], AbstractContextManager[object]]  # what shows a line that changes, meanwhile
 
 
@@ -24,12 +25,20 @@ class Lobby:
         self._rules = rules
         self._tell = tell
         self._here = 0
+        self._refused = 0
         self._until = time.monotonic() + rules.wait  # of this period
 
     def sign(self, client: Client) -> None:
         """Somebody has signed up."""
         self._here += 1
         self._tell(f"{client.name or client.place} has signed up: {self.line()}")
+
+    def refuse(self, place: str, why: str) -> None:
+        """Somebody came and did not sign up; a crowd of strangers does not flood the log."""
+        self._refused += 1
+        if self._refused <= MOST_TOLD:
+            more = "; from now on these are only counted" if self._refused == MOST_TOLD else ""
+            self._tell(f"{place} did not sign up: {why}{more}")
 
     def line(self) -> str:
         """How it stands."""
@@ -47,6 +56,8 @@ class Lobby:
                 if len(clients := await door.signed_up(rules.wait)) >= rules.least:
                     break
         await door.shut()
+        if self._refused > MOST_TOLD:
+            self._tell(f"{self._refused - MOST_TOLD} more did not sign up")
         return clients
 
 
