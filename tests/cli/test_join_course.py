@@ -80,9 +80,7 @@ def test_the_player_sits_down_for_every_match_of_a_tournament() -> None:
     done = joined(server, "fish", "greedy", "--name", "Zed")
 
     assert (done.code, server.name) == (0, "Zed")
-    assert [line for line in done.err.splitlines() if "playing fish" in line] == [
-        "fairplay: playing fish as red in seat 0"
-    ] * 3
+    assert [line for line in done.err.splitlines() if "playing fish" in line] == ["fairplay: playing fish as red"] * 3
 
 
 @pytest.mark.parametrize("kind", ["a file", "a program", "a module"])
@@ -121,7 +119,10 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
     done = joined(server, "fish", in_process(cheat, tmp_path, monkeypatch))
 
     assert done.code == 1
-    assert done.err.endswith("fairplay: the server hung up before the end\n")
+    *_, said = done.err.splitlines()
+    assert said.startswith(
+        "fairplay: the server hung up before the end; the player may have been ejected: ask the host"
+    )
     assert list(server.came.ejected) == ["ann"] and server.came.told[1:] == [True, True]
 
 
@@ -129,13 +130,29 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
     ("arguments", "why"),
     [
         (("--course", "chess", "1", "greedy"), "there is no course 'chess'; there is fish, tsuro, q"),
-        ((*FISH, "1", "greedy", "--name", "x1"), "'x1' is no name in the course's fish"),
+        (
+            (*FISH, "1", "greedy", "--name", "x1"),
+            "'x1' is no name in the course's fish: it has to be 1 to 12 letters\n",
+        ),
+        (
+            ("--course", "q", "1", "dag", "--name", "a-b"),
+            "'a-b' is no name in the course's q: it has to be 1 to 20 letters and digits\n",
+        ),
+        ((*FISH, "1", "human"), "a person cannot play on a course's server, only a house player, ./file.py, exec:"),
         ((*FISH, "1", "greedy", "--name", ""), "'' is no name in the course's fish"),
         (
             ("--course", "tsuro", "1", "first", "--name", "ann"),
             "the course's tsuro has no names, so 'ann' makes no sense",
         ),
-        ((*FISH, "1", "dag"), "fish has no player 'dag'"),
+        (
+            (*FISH, "1", "dag"),
+            "fish has no player 'dag'; it has random, greedy, lookahead, "
+            "and takes ./file.py, exec:COMMAND and py:module:Name\n",
+        ),
+        *(
+            (("1", player), f"'{player}' cannot join a match: it takes a house player, human, ./file.py and py:")
+            for player in ("tcp:4000", "ws:4000", "exec:./bot")
+        ),
         ((*FISH, "1", "tcp:4000"), "'tcp:4000' is no player of this machine, so it cannot join"),
         ((*FISH, "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
         ((*FISH, "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),

@@ -21,7 +21,7 @@ from fairplay.games import title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, dial, lines_from, sender
-from fairplay.players.location import HUMAN
+from fairplay.players.location import HUMAN, Invitation, far
 from fairplay.players.places import host_and_port
 from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
@@ -29,6 +29,8 @@ from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason
 LONGEST_LABEL = 64  # and of what the host calls a player
+PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
+OTHERS = "human, ./file.py and py:module:Name"
 SCHEMES = ("tcp", "ws")
 
 HostLine = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
@@ -144,6 +146,8 @@ def join(
         context.exit(0 if ended else 1)
     if sandbox is not None:
         raise BadRequest("--sandbox makes no sense without --course: the player is in this process")
+    if isinstance(far(player), Invitation) or player.startswith("exec:"):
+        raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
     wire.check_name(name)
     with connection(host, wait=wait, patience=patience) as (lines, send):
         say(f"connected to {host}")
@@ -167,7 +171,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
         playing = True
         match message:
             case Start(seat, names, _):
-                say(f"playing {course} as {printable(names[seat], LONGEST_LABEL)} in seat {seat}")
+                say(f"playing {course} as {printable(names[seat], LONGEST_LABEL)}")
             case End(result):
                 say("won" if result.ranking and seat in result.ranking[0] else "did not win")
 
@@ -189,7 +193,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
         say(f"the line was lost: {printable(str(error), LONGEST)}")
         return False
     if not ended:
-        say("the server hung up before the end")
+        say(f"the server hung up before the end; {PERHAPS_EJECTED}")
     elif not playing:
         say("it is over, and there was no match for the player")
     return ended
@@ -206,7 +210,7 @@ def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None
             player = Person(game)
             people.append(player)
         else:
-            player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES))
+            player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES), OTHERS)
         table.append(Reported(player, game))
         return table[-1]
 

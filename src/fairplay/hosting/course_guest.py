@@ -20,8 +20,10 @@ from fairplay.players.address import open_player
 from fairplay.players.course_client import check_name, join_course, name_for
 from fairplay.players.dial import dial
 from fairplay.players.limits import Limits
-from fairplay.players.location import Command, Near, far
+from fairplay.players.location import HUMAN, Command, Near, far
 from fairplay.players.places import host_and_port
+
+OTHERS = "./file.py, exec:COMMAND and py:module:Name"
 
 
 def visit_course(
@@ -61,9 +63,11 @@ def visit_course(
 
 def location_of(address: str, dialect: Dialect) -> Near | Command:
     """Where the player is: in this process, or in a program."""
+    if address == HUMAN:
+        raise BadRequest(f"a person cannot play on a course's server, only a house player, {OTHERS}")
     found = far(address)
     if found is None:
-        return Near(open_player(address, title(dialect.game), secrets.token_bytes(SEED_BYTES)))
+        return Near(open_player(address, title(dialect.game), secrets.token_bytes(SEED_BYTES), OTHERS))
     if not isinstance(found, Command):
         raise BadRequest(f"{address!r} is no player of this machine, so it cannot join")
     return found

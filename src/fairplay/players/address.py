@@ -18,6 +18,8 @@ AnyPlayer = Player | Strategy[Any, Any]
 MAIN_FILE = "bot.py"  # what plays in a folder
 NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
 
+OTHERS = "human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
+
 
 def split_label(text: str) -> tuple[str, str]:
     """The label and the address of a player: NAME=ADDRESS, or the address for both.
@@ -33,8 +35,11 @@ def split_label(text: str) -> tuple[str, str]:
     return label, address
 
 
-def open_player(address: str, shelf: Title, key: bytes) -> AnyPlayer:
-    """The player at this address: py:module:Name, the path of a file, or the name of a house player."""
+def open_player(address: str, shelf: Title, key: bytes, others: str = OTHERS) -> AnyPlayer:
+    """The player at this address: py:module:Name, the path of a file, or the name of a house player.
+
+    What other players there are is said if it is none of these.
+    """
     if address.startswith("py:"):
         return from_module(address)
     if address.endswith(".py") or "/" in address:
@@ -42,10 +47,7 @@ def open_player(address: str, shelf: Title, key: bytes) -> AnyPlayer:
     name, _, parameter = address.partition(":")
     if name not in shelf.house:
         known = ", ".join(shelf.house)
-        raise BadRequest(
-            f"{shelf.rules.name} has no player {name!r}; it has {known}, "
-            "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
-        )
+        raise BadRequest(f"{shelf.rules.name} has no player {name!r}; it has {known}, and takes {others}")
     return shelf.house[name].make(parameter, key)
 
 
