@@ -137,12 +137,16 @@ def test_the_script_makes_the_same_page(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_an_unfinished_match_becomes_no_page(tmp_path: Path) -> None:
-    path, page = spoil(journal(tmp_path), "unfinished"), tmp_path / "game.html"
+@pytest.mark.parametrize(
+    ("game", "why"), [("fish", ""), ("q", ", and what is hidden in it stays so until it ends")], ids=["fish", "q"]
+)
+def test_an_unfinished_match_becomes_no_page(game: str, why: str, tmp_path: Path) -> None:
+    fairplay("play", game, "random", "random", "--journal", str(tmp_path), "--quiet")
+    [path] = tmp_path.glob("*.jsonl")
+    page = tmp_path / "game.html"
+    spoil(path, "unfinished")
 
-    why = refusal(fairplay("replay", str(path), "-o", str(page)))
-
-    assert why == f"{path}: this match is unfinished, and what is hidden in it stays so until it ends"
+    assert refusal(fairplay("replay", str(path), "-o", str(page))) == f"{path}: this match is unfinished{why}"
     assert not page.exists()
 
 

@@ -38,7 +38,8 @@ def replay_of(file: Path | str, revealed: Callable[[Path], bool] = lambda file: 
         text = text_of(file)
         recorded = lawful(recorded_in(text))
     if recorded.closing is None:
-        raise BadRequest(f"{file}: this match is unfinished, and what is hidden in it stays so until it ends")
+        hidden = ", and what is hidden in it stays so until it ends" if recorded.game.hidden else ""
+        raise BadRequest(f"{file}: this match is unfinished{hidden}")
     if recorded.opening.sealed and not revealed(Path(file)):
         raise BadRequest(f"{file}: this match is sealed, and stays so until the seed of its deal is revealed")
     return replay_page(recorded, text)
