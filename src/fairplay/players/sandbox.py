@@ -87,7 +87,8 @@ def wrap(
     program = shutil.which(name)
     if program is None:
         there = "/" in name and Path(name).is_file()
-        raise BadRequest(f"{name} may not be executed" if there else f"there is no program {name!r}")
+        hint = "; if a label stands before the =, it may hold neither / nor :" if "=" in name else ""
+        raise BadRequest(f"{name} may not be executed" if there else f"there is no program {name!r}{hint}")
     if sandbox.level is Level.NONE:
         kept = subreaper() if why_no_namespace() else [*namespace(), *subreaper()]
         return [*kept, *limits(sandbox), program, *command[1:]]
