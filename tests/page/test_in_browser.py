@@ -315,6 +315,33 @@ def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path:
                 expect(tab.locator("#badge")).to_have_text("✗ File damaged: it cannot be read")
 
 
+def test_what_belongs_to_another_match_is_not_shown_beside_a_whole_record(
+    browser: Browser, replays: Replays, tmp_path: Path
+) -> None:
+    original, recorded = replays["q"]
+    page, other = (replays[game][0].read_text(encoding="utf-8") for game in ("q", "fish"))
+    final = ",".join(map(str, recorded.at(None).result.scores or ()))
+    changes = {
+        "words": page.replace('"words":["', '"words":["swims","', 1),
+        "scores": page.replace(f"[{final}]]", f"[9{final}]]"),
+        "pictures": page.replace(pictures_in(page), pictures_in(other)),
+    }
+    files = [tmp_path / f"{what}.html" for what in changes]
+    for file, changed in some(zip(files, changes.values(), strict=True)):
+        assert changed != page
+        file.write_text(changed, encoding="utf-8")
+
+    with opened(browser, original, "", *files) as tab:
+        for file in some(files):
+            tab.goto(file.as_uri())
+            expect(tab.locator("#badge")).to_have_text("✗ File changed: the board is of another match")
+            expect(tab.locator("#picture")).to_be_hidden()
+
+
+def pictures_in(page: str) -> str:
+    return page.partition('<script id="pictures" type="text/plain">')[2].partition("<")[0]
+
+
 def test_hashes_are_those_of_sha256(browser: Browser, replays: Replays) -> None:
     texts = [bytes(range(256)) * 40, *(bytes([size % 251]) * size for size in range(200))]
     script = f"texts => {{ {bundled('sha256.js')} return texts.map((text) => sha256(Uint8Array.from(text))); }}"

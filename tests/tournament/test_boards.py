@@ -122,6 +122,20 @@ def test_a_board_that_is_too_large_is_only_linked_to(
     assert '<a href="replays/' in page
 
 
+def test_a_match_that_is_too_long_is_shown_without_a_replay(
+    tournament: tuple[Path, list[Counted]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, counted = tournament
+    monkeypatch.setattr(boards, "MOST_DRAWN", 100)
+
+    found = boards.write_replays(folder, counted)
+
+    assert found
+    assert {board.link for board in found} == {""}
+    assert "<a " not in "".join(boards.shown(found))
+    assert "which is long: by that command" in "".join(boards.shown(found))
+
+
 def test_a_folder_in_which_nothing_can_be_made_is_a_fault_of_the_host(
     tournament: tuple[Path, list[Counted]], tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ export async function unpacked(text) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const { lines, pictures, views } = JSON.parse(await new Response(stream).text());
   const at = (theme, view, position) => joined(lines, pictures[views[theme][view][position]]);
-  return { views: views.light.length, at };
+  return { views: views.light.length, positions: views.light[0].length, at };
 }
 
 function joined(lines, runs) {

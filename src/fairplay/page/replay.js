@@ -22,10 +22,19 @@ async function begin() {
   const chain = checked(journal);
   attest(chain, byId("record"));
   if (chain.broken) return failed(`Record changed: line ${chain.broken.line}`);
+  const pictures = await unpacked(byId("pictures").textContent);
+  if (!belong(chain.lines, words, scores, pictures)) return failed("File changed: the board is of another match");
   byId("badge").className = "badge good";
   byId("badge").textContent = `✓ Record whole: ${journal.length} lines`;
-  const pictures = await unpacked(byId("pictures").textContent);
   show(chain.lines, words, scores, looks, pictures);
+}
+
+/** Do words, scores and pictures, which the chain says nothing of, have the length and the end of this record? */
+function belong(lines, words, scores, pictures) {
+  const facts = lines.filter((line) => line.type === "fact").length;
+  const final = lines.at(-1).result.scores ?? null;
+  const scored = scores === null || (scores.length === facts + 1 && String(scores.at(-1)) === String(final));
+  return words.length === facts && pictures.positions === facts + 1 && scored;
 }
 
 function show(lines, words, scores, looks, pictures) {

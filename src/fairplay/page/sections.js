@@ -85,8 +85,8 @@ export function result({ ranking, ejected, scores }, names, place) {
   });
   place.append(ranks.length ? element("ol", {}, ...ranks) : element("p", {}, "Nobody is left to be ranked."));
   for (const { seat, fault, moment, why } of ejected) {
-    const said = ` was ejected: ${fault.replace("_", " ")} (${moment}), ${why}`;
-    place.append(element("p", { class: "out" }, "✗ ", ...shown(seat), said));
+    const said = [` was ejected: ${fault.replace("_", " ")} (${moment}), `, element("bdi", {}, why)];
+    place.append(element("p", { class: "out" }, "✗ ", ...shown(seat), ...said));
   }
 }
 

@@ -15,6 +15,7 @@ LONGEST_SIDE = 30_000
 COLOURS = 255  # of a GIF, and one more for whatever stays as it was
 EXACT = 160  # of them that are in the pictures just so: cards, grounds, steps of shades
 SAMPLES = 8  # pictures that the colours of all are chosen from
+SAMPLED = 20_000_000  # pixels of them in all, unless two have more
 SECONDS = (0.02, 60)  # for a picture, at least and at most: below that browsers go slower
 HELD = 5  # times as long as the others, for the last picture
 LETTER = (
@@ -50,7 +51,8 @@ def gif(pictures: Sequence[str], width: int, seconds: float, watch: Watch = iter
         frame = frame.flatten(background=ground).gravity("north", width, high, extend="background", background=ground)
         return pillow.frombytes("RGB", (width, high), frame.write_to_memory())
 
-    chosen = sorted({place * (len(pictures) - 1) // (SAMPLES - 1) for place in range(SAMPLES)})
+    count = max(2, min(SAMPLES, SAMPLED // (width * high)))
+    chosen = sorted({place * (len(pictures) - 1) // (count - 1) for place in range(count)})
     samples = pillow.new("RGB", (width, high * len(chosen)))
     for row, place in enumerate(chosen):
         samples.paste(pixels(pictures[place]), (0, row * high))

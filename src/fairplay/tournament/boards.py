@@ -19,6 +19,7 @@ from fairplay.tournament.places import MATCHES, REPLAYS
 from fairplay.tournament.results import put
 
 LARGEST = 100_000  # signs of a picture that is still put into the report
+MOST_DRAWN = 20_000_000  # and of all pictures of a match of which it has a replay
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -27,7 +28,7 @@ class Board(msgspec.Struct, frozen=True):
     match: str  # the id of its journal
     why: str  # it is worth a look
     names: str
-    link: str  # to its replay, as seen from the folder of the tournament
+    link: str  # to its replay, as seen from the folder of the tournament; empty: it would take too long to make
     light: str  # the picture
     dark: str
 
@@ -58,14 +59,16 @@ def write_replays(folder: Path | str, counted: Sequence[Counted]) -> list[Board]
             continue  # the ejections say what is wrong with journals
         if recorded.closing is None:
             continue
-        link = f"{REPLAYS}/{match}.html"
-        try:
-            (Path(folder) / REPLAYS).mkdir(exist_ok=True)
-        except OSError as error:
-            raise HostFault(f"{Path(folder) / REPLAYS}: cannot be made: {error.strerror}") from None
-        put(Path(folder) / link, replay_page(recorded, text))
         light, dark = (picture_at(recorded, None, dark=dark, small=True) for dark in (False, True))
-        link += f"#{ejection_in(recorded)}" if "ejection" in why else f"#{len(recorded.facts)}"
+        link = ""
+        if len(recorded.facts) * len(picture_at(recorded, None)) <= MOST_DRAWN:
+            link = f"{REPLAYS}/{match}.html"
+            try:
+                (Path(folder) / REPLAYS).mkdir(exist_ok=True)
+            except OSError as error:
+                raise HostFault(f"{Path(folder) / REPLAYS}: cannot be made: {error.strerror}") from None
+            put(Path(folder) / link, replay_page(recorded, text))
+            link += f"#{ejection_in(recorded)}" if "ejection" in why else f"#{len(recorded.facts)}"
         boards.append(Board(match, why, ", ".join(recorded.names), link, light, dark))
     return boards
 
@@ -85,7 +88,8 @@ def shown(boards: Sequence[Board]) -> Iterator[str]:
     yield '<div class="boards">'
     for board in boards:
         picture = "" if len(board.light) > LARGEST else drawn(board)
-        link = f'<a href="{words(board.link)}">{picture}Replay of match {words(board.match)}</a>'
+        said = f"{picture}Replay of match {words(board.match)}"
+        link = f'<a href="{words(board.link)}">{said}</a>' if board.link else f"{said}, which is long: by that command"
         yield figure(board.why, board.names, link)
     yield "</div>"
 
