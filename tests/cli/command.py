@@ -166,7 +166,7 @@ BROKEN = {
     "binary": "{path}: line 1 (byte 0): this is no whole line of a journal",
     "empty": "{path}: the file is empty",
     "missing": "{path}: cannot be read: No such file or directory",
-    "a directory": "{path}: cannot be read: Is a directory",
+    "a directory": "{path}: cannot be read: Is a directory; see: fairplay library list {path}",
 }
 
 

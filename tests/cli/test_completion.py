@@ -10,7 +10,7 @@ import pytest
 from fairplay.cli.completion import FINDERS
 from fairplay.cli.main import VERBS, load
 from fairplay.games import GAMES, title
-from tests.cli.command import SCRIPT, SMALL, fairplay
+from tests.cli.command import SCRIPT, SMALL, fairplay, journal
 from tests.cli.pseudo_terminal import PseudoTerminal
 
 # What bash does when Tab is pressed: it takes the line apart, calls the function, and shows what that leaves behind.
@@ -144,7 +144,32 @@ def test_nobody_waits_for_a_pipe_that_is_called_like_a_journal(tmp_path: Path) -
     assert "human" in tab("resume", "f.jsonl", "", folder=tmp_path)
 
 
-def test_courses() -> None:
+def test_a_tournament_offers_its_matches_and_not_its_notebook(tmp_path: Path) -> None:
+    (tmp_path / "cup" / "matches").mkdir(parents=True)
+    (tmp_path / "cup" / "tournament.jsonl").touch()
+    (tmp_path / "cup" / "matches" / "m00001.jsonl").touch()
+
+    for begun in ("", "m", "cup/"):
+        assert tab("replay", begun, folder=tmp_path) == ["cup/matches/m00001.jsonl"]
+
+
+def test_seats_of_the_match_that_is_named_before(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", "b;ls=random", "7=random")
+
+    for verb in ("draw", "debug", "why"):
+        assert tab(verb, str(path), "--seat", "") == ["ann", "1", "2"]
+    assert tab("draw", str(path), "--seat", "a") == ["ann"]
+    assert tab("draw", str(tmp_path / "none.jsonl"), "--seat", "a") == ["option", "default"]
+
+
+def test_only_players_that_can_join_are_offered() -> None:
+    assert tab("join", "1", "") == ["human", "py:"]
+    assert tab("join", "--course", "tsuro", "1", "") == [*title("tsuro").house, "exec:", "py:"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_courses(game: str) -> None:
+    assert {"xserver", "xclients"} <= set(tab("course", game, "x"))
     assert "xstate" in tab("course", "fish", "xst")
 
 

@@ -126,7 +126,7 @@ def test_whoever_is_listed_can_play(number: int) -> None:
         (("replay",), "Missing argument 'FILE'."),
         (("draw",), "Missing argument 'FILE'."),
         (("verify",), "Missing argument 'FILE...'."),
-        (("replay", "a", "b"), "unexpected extra argument"),
+        (("replay", "a.jsonl", "b"), "unexpected extra argument"),
     ],
 )
 def test_a_command_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:

@@ -9,8 +9,15 @@ from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 TWO = ("random", "greedy")
 
 REFUSED = {
-    "no game": ((), "Missing argument 'GAME'."),
-    "no players": (("fish",), "Missing argument 'PLAYERS...'."),
+    "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
+    "no players": (
+        ("fish",),
+        "Missing argument 'PLAYERS...'. There is random, greedy, lookahead, human, exec:, tcp:, ws:, py:, ./file.py",
+    ),
+    "a label that is none": (
+        ("fish", "<b></b>=random", "greedy"),
+        "there is no program '<b></b>=random'; if a label stands before the =, it may hold neither / nor :",
+    ),
     "an unknown game": (("chess", *TWO), "there is no game 'chess'; there is "),
     "an unknown player": (
         ("fish", "rando", "greedy"),

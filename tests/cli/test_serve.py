@@ -41,7 +41,7 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         *(((*course, "--tries", "0"), "Invalid value for '--tries': ") for course in (FISH, TSURO, Q)),
         (("--course", "fish", "--port", "65536"), "Invalid value for '--port': "),
         (("--course", "fish"), "Missing option '--port'."),
-        (("--port", "0"), "Missing option '--course'."),
+        (("--port", "0"), "Missing option '--course'. There is fish, tsuro, q"),
         (("--course", "chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
         ((*FISH, "--journal", "/proc/there"), "no journal can be written in /proc/there: "),

@@ -18,14 +18,18 @@ def test_a_lawful_and_finished_match_passes(tmp_path: Path) -> None:
     assert done == Done(0, f"{path}: same result, {len(read(path).facts)} facts\n", "")
 
 
-def test_several_matches_are_checked_one_after_the_other_up_to_the_first_that_fails(tmp_path: Path) -> None:
+def test_several_matches_are_checked_and_every_one_that_fails_is_named(tmp_path: Path) -> None:
     good, bad = journal(tmp_path / "good"), spoil(journal(tmp_path / "bad"), "edited")
 
-    done = fairplay("verify", str(good), str(bad), str(good))
+    unfinished = spoil(journal(tmp_path / "unfinished"), "unfinished")
 
+    done = fairplay("verify", str(good), str(bad), str(unfinished), str(good))
+
+    first, second = done.err.splitlines()
     assert done.code == 2
-    assert done.out == f"{good}: same result, {len(read(good).facts)} facts\n"
-    assert done.err.startswith(f"fairplay: {bad}: line 3 (byte ")
+    assert done.out == f"{good}: same result, {len(read(good).facts)} facts\n" * 2
+    assert first.startswith(f"fairplay: {bad}: line 3 (byte ")
+    assert second.startswith(f"fairplay: {unfinished}: ")
 
 
 def test_the_script_says_the_same(tmp_path: Path) -> None:

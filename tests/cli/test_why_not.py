@@ -352,7 +352,7 @@ def test_no_forged_match_is_looked_into(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "Missing argument 'GAME'."),
+        ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
         (("fish", "--view", "x"), "Missing argument 'ACTION'."),
         (("fish", PLACE), "Missing option '--view'."),
         (("chess", "--view", "x", PLACE), "there is no game 'chess'; there is fish, tsuro, q"),

@@ -17,11 +17,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
+from fairplay.cli.journals import journals_near
 from fairplay.core.errors import FairplayError
 from fairplay.games import GAMES, rules_of, title
 from fairplay.journal.files import opened
 
 MOST_FILES = 50  # journals that are listed; of more, a shell shows the files
+PLAIN_NAME = re.compile(r"[\w.-]*[^\W\d][\w.-]*")  # of somebody at a table; everybody else has a number
 MOST_READ = 64 * 1024  # bytes of the first line of a journal
 SAFE = re.compile(
     r"[\w./@+,=:-]*"
@@ -121,15 +123,18 @@ def players(ctx: click.Context, begun: str) -> Iterator[str]:
     label, equals, address = begun.rpartition("=")
     if "/" in address or address.startswith("."):
         return
-    game = game_named() or game_in(ctx.params.get("file"))
-    for name in (*(title(game).house if game in GAMES else ()), *ELSEWHERE):
+    game = game_named(ctx) or game_in(ctx.params.get("file"))
+    elsewhere: tuple[str, ...] = ELSEWHERE
+    if ctx.command.name == "join":
+        elsewhere = ("exec:", "py:") if game else ("human", "py:")  # with --course, and without
+    for name in (*(title(game).house if game in GAMES else ()), *elsewhere):
         yield f"{label}{equals}{name}"
 
 
-def parameters(_: click.Context, begun: str) -> Iterator[str]:
+def parameters(ctx: click.Context, begun: str) -> Iterator[str]:
     """NAME= of the game that is named before, or NAME=VALUE once there is a name."""
     name, equals, __ = begun.partition("=")
-    rules = rules_of(game_named())
+    rules = rules_of(game_named(ctx))
     about = {parameter: words for parameter, words in rules.about_parameters().items() if words}
     if not equals:
         yield from (f"{parameter}=" for parameter in about)
@@ -165,9 +170,7 @@ def limits(_: click.Context, begun: str) -> Iterator[str]:
 def journals(_: click.Context, begun: str) -> Iterator[str]:
     """Journals, by their path or, in a folder of this one, by their id."""
     folder, slash, start = begun.rpartition("/")
-    here = Path(folder or slash or ".")
-    near = [here, *(() if slash else here.iterdir())]
-    files = (path for place in near if place.is_dir() for path in place.glob("*.jsonl") if path.name.startswith(start))
+    files = journals_near(Path(folder or slash or "."), start, below=not slash)
     found = list(islice(files, MOST_FILES + 1))
     if len(found) <= MOST_FILES:
         yield from sorted(str(path) for path in found)
@@ -179,11 +182,22 @@ def matches(ctx: click.Context, begun: str) -> Iterator[str]:
     yield from sorted(islice(found, MOST_FILES))
 
 
-def harnesses(_: click.Context, __: str) -> Iterator[str]:
+def harnesses(ctx: click.Context, __: str) -> Iterator[str]:
     """The programs of a course."""
+    from fairplay.harness.over_network import PROGRAMS
     from fairplay.harness.programs import HARNESSES
 
-    yield from HARNESSES.get(game_named(), ())
+    yield from HARNESSES.get(game_named(ctx), ())
+    yield from PROGRAMS.get(game_named(ctx), ())
+
+
+def seats(ctx: click.Context, _: str) -> Iterator[str]:
+    """Who sits at the table of the journal that is named before."""
+    words = (ctx.params.get("file"), *os.environ.get("COMP_WORDS", "").split())
+    for file in filter(os.path.isfile, filter(None, words)):
+        for seat, name in enumerate(names_in(file)):
+            yield name if PLAIN_NAME.fullmatch(name) else str(seat)
+        return
 
 
 FINDERS: dict[tuple[str, str], Find] = {
@@ -199,12 +213,15 @@ FINDERS: dict[tuple[str, str], Find] = {
     ("argument", "files"): journals,
     ("argument", "id"): matches,
     ("argument", "harness"): harnesses,
+    ("option", "seat"): seats,
+    ("option", "whose"): seats,
 }
 
 
-def game_named() -> str:
+def game_named(ctx: click.Context) -> str:
     """The game on the command line, also where an option without its value keeps click from reading it."""
-    return next((word for word in os.environ.get("COMP_WORDS", "").split() if word in GAMES), "")
+    words = (ctx.params.get("game"), ctx.params.get("course"), *os.environ.get("COMP_WORDS", "").split())
+    return next((word for word in words if word in GAMES), "")
 
 
 def game_in(file: object) -> str:
@@ -213,3 +230,12 @@ def game_in(file: object) -> str:
         opening = json.loads(lines.readline(MOST_READ))
         return str(opening.get("game", "")) if isinstance(opening, dict) else ""
     return ""
+
+
+def names_in(file: str) -> list[str]:
+    """What those at the table of a journal are called: by its second line, where they sat down, or by its first."""
+    names: list[str] = []
+    with suppress(OSError, ValueError, AttributeError, FairplayError), opened(file) as lines:
+        for _ in range(2):
+            names = [str(name) for name in json.loads(lines.readline(MOST_READ)).get("names") or names]
+    return names

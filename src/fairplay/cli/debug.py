@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
+from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, tell_evidence
 from fairplay.cli.output import Teller, in_colour
 from fairplay.core.chance import SEED_BYTES
@@ -32,7 +33,7 @@ from fairplay.referee.host import distinct
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@file_argument
 @click.argument("player")
 @click.argument("others", nargs=-1, metavar="[--play-on [PLAYER]...]")
 @click.option(

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from fairplay.cli.files import ending_of, is_small, put, warn_without_fonts, width_option
+from fairplay.cli.journals import file_argument
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.journal.pictures import picture_at
@@ -18,7 +19,7 @@ WIDTH = 1200  # of a PNG
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@file_argument
 @click.option("--at", type=int, metavar="N", help="After so many facts; the end if not given.")
 @click.option("--seat", metavar="SEAT|NAME", help="As this seat sees it; as spectators do if not given.")
 @width_option

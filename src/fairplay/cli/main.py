@@ -16,6 +16,7 @@ from fairplay.render.text import printable
 
 LONGEST_ERROR = 2000
 ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
+LISTED = ("game", "player", "players", "harness")  # if they are left out, it is said what there is
 VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
     *("games", "players", "play", "tournament", "standings", "check-bot", "join", "serve", "replay", "draw", "verify"),
     *("resume", "why", "why-not", "debug", "library", "doctor", "course"),
@@ -74,6 +75,8 @@ def run() -> None:
         sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
+    except click.MissingParameter as error:
+        fail(f"{error.format_message()}{what_there_is(error)}", 2)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except HostFault as error:
@@ -85,6 +88,19 @@ def run() -> None:
     except OSError as error:  # of all other files something was said before
         silence(sys.stdout)
         fail(f"the output cannot be written: {error.strerror}", 3)
+
+
+def what_there_is(missing: click.MissingParameter) -> str:
+    """What to say behind the name of something that was left out: what it may be, if that is known."""
+    from fairplay.cli.completion import FINDERS, players
+
+    param, context = missing.param, missing.ctx
+    find = FINDERS.get((param.param_type_name, param.name or "")) if param and param.name in LISTED else None
+    if find is None or context is None:
+        return ""
+    files = ["./file.py"] if find is players else []
+    found = ", ".join([*find(context, ""), *files])
+    return f" There is {found}" if found else ""
 
 
 def fail(why: str, code: int) -> NoReturn:

@@ -6,6 +6,7 @@ from functools import partial
 import click
 
 from fairplay.cli.files import FOR_A_GIF, SECONDS, Film, width_option, write_replay
+from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import lines_option
 from fairplay.cli.output import in_colour, size_of
 from fairplay.cli.screen import can_be_drawn_on, keyboard
@@ -19,7 +20,7 @@ from fairplay.observers.reporter import Reporter, in_words
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@file_argument
 @click.option("--at", type=int, metavar="N", help="Only the board after N facts.")
 @click.option(
     "-o",

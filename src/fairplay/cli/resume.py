@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import (
     events_option,
     journal_option,
@@ -31,7 +32,7 @@ from fairplay.referee.host import complain, distinct
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@file_argument
 @click.argument("players", nargs=-1)
 @click.option("--at", type=int, metavar="N", help="After N facts; where the record ends if not given.")
 @click.option("--trust", is_flag=True, help="Run the players that FILE names even if nobody began it here.")

@@ -2,10 +2,13 @@
 
 import click
 
+from fairplay.cli.journals import journal_named
 from fairplay.core.errors import BadRequest
 from fairplay.journal.replay import about, read
 from fairplay.journal.verify import covered, receipt_from
 from fairplay.journal.verify import verify as referee_again
+from fairplay.render.text import printable
+from fairplay.render.words import LONGEST
 
 
 @click.command()
@@ -13,20 +16,29 @@ from fairplay.journal.verify import verify as referee_again
 @click.option(
     "--receipt", metavar="SEQ:HEAD", help="What a player or an observer was handed. It covers the file up to that line."
 )
-def verify(files: tuple[str, ...], receipt: str | None) -> None:
+@click.pass_context
+def verify(context: click.Context, files: tuple[str, ...], receipt: str | None) -> None:
     """Referee the matches in FILEs again.
 
     The chain holds, the deal follows from the seed that the host was bound to, every fact is lawful, the result is the
-    same, the receipt fits: exit code 0. The first file of which that is not so is named, with what is wrong where, and
-    the exit code is 2. Without a receipt nobody can tell whether a whole lawful record was put in place of another; and
+    same, the receipt fits: exit code 0. Every file of which that is not so is named, with what is wrong where, and the
+    exit code is 2. Without a receipt nobody can tell whether a whole lawful record was put in place of another; and
     one from before the result, as it comes with the farewell, does not tell whether the result is what it was.
     """
     if receipt is not None and len(files) != 1:
         raise BadRequest("a receipt is for one match, so name one FILE")
     held = None if receipt is None else receipt_from(receipt)
-    for file in files:
-        with about(file):
-            recorded = read(file)
-            referee_again(recorded, held)
+    wrong = False
+    for name in files:
+        try:
+            file = journal_named(name)
+            with about(file):
+                recorded = read(file)
+                referee_again(recorded, held)
+        except BadRequest as error:
+            wrong = True
+            click.echo(f"fairplay: {printable(str(error), LONGEST)}", err=True)
+            continue
         fits = "" if held is None else f", the receipt fits: {covered(recorded, held)}"
         click.echo(f"{file}: same result, {len(recorded.entries)} facts{fits}")
+    context.exit(2 if wrong else 0)

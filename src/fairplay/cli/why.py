@@ -5,6 +5,7 @@ import sys
 import click
 import msgspec
 
+from fairplay.cli.journals import file_argument
 from fairplay.cli.output import in_colour
 from fairplay.hosting.why import for_people, told
 from fairplay.journal.appeal import appeals
@@ -15,7 +16,7 @@ from fairplay.render.words import plain
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@file_argument
 @click.option("--seat", "whose", metavar="S", help="Only whoever had this seat: a number from 0, or a name.")
 @click.option("--json", "as_data", is_flag=True, help="Print one JSON object per ejection instead.")
 def why(file: str, whose: str | None, as_data: bool) -> None:

@@ -1,0 +1,128 @@
+"""Name matches by their ids, and folders and notebooks where a journal is meant."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli import journals
+from fairplay.cli.journals import journal_named, journals_near
+from fairplay.core.errors import BadRequest
+from tests.cli.command import fairplay, journal, refusal
+
+VERBS: dict[str, tuple[str, ...]] = {
+    "replay": ("--at", "0"),
+    "draw": ("-o", "-"),
+    "verify": (),
+    "why": (),
+    "debug": ("greedy", "--seat", "0"),
+    "resume": ("greedy", "random", "--at", "3", "--quiet"),
+}
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return journal(tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def here(match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to be in, with one match below it and a tournament beside that."""
+    for folder in ("games", "cup/matches"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(match, tmp_path / "games")
+    (tmp_path / "cup" / "matches" / "m00001.jsonl").touch()
+    (tmp_path / "cup" / "tournament.jsonl").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_takes_the_beginning_of_an_id(verb: str, match: Path, here: Path) -> None:
+    short, whole = (fairplay(verb, name, *VERBS[verb]) for name in (match.stem[:7], f"games/{match.name}"))
+
+    assert whole.code == 0
+    assert short.code == 0
+    assert untimed(short.out) == untimed(whole.out)
+
+
+def untimed(told: str) -> str:
+    """What was told, without how long anything took."""
+    return re.sub(r"took [\d.]+ \S+;", "", told)
+
+
+def test_a_match_is_found_here_below_and_in_a_tournament(match: Path, here: Path) -> None:
+    assert journal_named(match.stem) == f"games/{match.name}"
+    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+    os.chdir("cup")
+    assert journal_named("m0") == "matches/m00001.jsonl"
+    os.chdir("matches")
+    assert journal_named("m0") == "m00001.jsonl"
+
+
+def test_a_file_is_itself_whatever_its_name(here: Path) -> None:
+    Path("m0").touch()
+
+    assert journal_named("m0") == "m0"
+
+
+def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
+    Path("games/m000012.jsonl").touch()
+
+    assert journal_named("m00001") == "cup/matches/m00001.jsonl"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        (
+            "zzz",
+            "there is no file zzz, and no match near here with an id that begins so; see: fairplay library list DIR",
+        ),
+        ("games", "games: cannot be read: Is a directory; see: fairplay library list games"),
+        (
+            "cup/tournament.jsonl",
+            "cup/tournament.jsonl: this is the notebook of a tournament and no match; see: fairplay standings cup",
+        ),
+        ("m*", "m*: cannot be read: No such file or directory"),
+        ("../m0", "../m0: cannot be read: No such file or directory"),
+        ("x" * 300, f"{'x' * 300}: cannot be read: File name too long"),
+    ],
+)
+def test_what_is_no_match_is_refused_with_what_to_do(verb: str, named: str, why: str, here: Path) -> None:
+    assert refusal(fairplay(verb, named, *VERBS[verb])).startswith(why)
+
+
+def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
+    for name in ("7a\x1b[2J", "7a;ls", "7a1", "7a2", "7a3", "7az"):
+        Path(f"games/{name}.jsonl").touch()
+
+    assert refusal(fairplay("replay", "7a")) == (
+        "7a can be any of 6 matches; write the path of one: $'games/7a\\x1b[2J.jsonl', "
+        "games/7a1.jsonl, games/7a2.jsonl, games/7a3.jsonl, 'games/7a;ls.jsonl', ..."
+    )
+
+
+def test_no_more_is_looked_at_than_so_many_folders_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(10):
+        Path(f"more{number}").mkdir()
+        Path(f"more{number}/m{number}.jsonl").touch()
+    assert len(list(journals_near(Path(), "m", below=True))) == 11
+
+    monkeypatch.setattr(journals, "MOST_FOLDERS", 4)
+    assert len(list(journals_near(Path(), "m", below=True))) <= 4
+    monkeypatch.undo()
+    os.chdir(here)
+    monkeypatch.setattr(journals, "MOST_FILES", 3)
+    assert len(list(journals_near(Path(), "", below=True))) <= 3
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> None:
+    Path("nowhere").symlink_to("not_there")
+    Path("circle").symlink_to("circle")
+
+    with pytest.raises(BadRequest, match="there is no file zzz"):
+        journal_named("zzz")
