@@ -1,6 +1,7 @@
 """Draw what every game has around its board: a header, and a card or a line for each player."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from math import ceil
 from typing import NamedTuple
 
@@ -104,14 +105,11 @@ def named(names: Sequence[str], seat: Seat) -> str:
 
 
 def roster(players: Sequence[Player], *, colour: bool, width: int | None = None) -> Iterator[str]:
-    """A line for each player; where there is little room, names are cut, and then colours are not named."""
+    """A line for each player; where there is little room, names are cut, then hues left out, then marks not aligned."""
     widest = max((breadth(player.called) for player in players), default=0)
-    shapes = [
-        (widest, True),
-        *((name, hues) for hues in (True, False) for name in range(widest - 1, SHORT_NAME - 1, -1)),
-    ]
-    for name, hues in shapes:
-        lines = [*_behind_badges(players, name, hues=hues)]
+    names = range(widest, min(widest, SHORT_NAME) - 1, -1)
+    for (hues, aligned), name in product(((True, True), (False, True), (False, False)), names):
+        lines = [*_behind_badges(players, name, hues=hues, aligned=aligned)]
         if width is None or all(len(BADGE) + breadth(line) <= width for line in lines):
             break
     for player, line in zip(players, lines, strict=True):
@@ -129,9 +127,9 @@ def cards(players: Sequence[Player], *, colour: bool, width: int) -> Iterator[st
         yield f"{'':{len(BADGE)}} {cut(said, width - len(BADGE) - 1)}".rstrip()
 
 
-def _behind_badges(players: Sequence[Player], name: int, *, hues: bool) -> Iterator[str]:
+def _behind_badges(players: Sequence[Player], name: int, *, hues: bool, aligned: bool) -> Iterator[str]:
     """What is said of players behind their badges, with names this wide."""
-    longest = max((len(player.facts) for player in players), default=0)
+    longest = max((len(player.facts) for player in players), default=0) if aligned else 0
     for player in players:
         hue = f" {printable(player.colour, LONGEST_NAME):5} " if hues else ""
         yield f"{hue} {pad(cut(player.called, name), name)} {player.facts.ljust(longest)}  {player.mark}".rstrip()

@@ -7,7 +7,7 @@ from unicodedata import combining, east_asian_width, normalize
 # What is most like a sign of ours among those that every encoding has; as wide, so that boards stay boards.
 ALIKE = dict(zip("✦✸■●♣◆·┊⋮…§×–—‘’“”�", "*8socd.::~#x--''\"\"?", strict=True))  # the shapes of Q, and what texts have
 ALIKE |= dict(zip("╵╷│╴┘┐┤╶└┌├─┴┬┼↑→↓←▒", "|||-+++-+++-+++^>v<#", strict=True))  # the board of Tsuro
-ALIKE |= dict(zip("╭╮╰╯┈▫", "..''.o", strict=True))
+ALIKE |= dict(zip("╭╮╰╯┈░", "..''.:", strict=True))
 ALIKE |= {"°": " degrees", "µ": "u"}
 CHANGED = "1;35"  # the colour of what has changed, on a terminal that is dark or light
 

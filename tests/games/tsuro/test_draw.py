@@ -205,7 +205,7 @@ def test_dealt_tiles_are_shown_to_whoever_is_on_turn_and_to_nobody_else(steps: i
     assert "dealt to" in said(svg(mine))
     assert said(svg(mine, ["Ann", "Bob", "Cyd", "Dee"])).count(["Ann", "Bob", "Cyd", "Dee"][turn]) == 2, "and to whom"
     assert {str(tile) for tile in mine.dealt} <= {*said(svg(mine))}
-    assert re.findall(r" (\d+) H", text(mine).split("dealt")[1]) == [str(tile) for tile in mine.dealt]
+    assert re.findall(r"(\d+) +A B", text(mine).split("dealt")[1]) == [str(tile) for tile in mine.dealt]
     for other in (None, *(seat for seat in range(4) if seat != turn)):
         assert svg(seen(state, other)) == svg(seen(state))
         assert "dealt to" not in said(svg(seen(state, other)))

@@ -36,14 +36,15 @@ SMALL_TEXT = """
   │         │ │                │
   ╰────────────────────────────╯
 
-Small letters: ways. Equal numbers: the ends of one path.
+Capitals: avatars. Small letters: ways. Equal numbers: one path. ▒: next tile.
 
-dealt         A B             A B
-              1 2            ╭┼─╯
-         0 H3     3C    12 H─╯╰────C
-           G4     4D       G─╮╭────D
-              2 1            ╰┼─╮
-              F E             F E
+dealt
+0  A B     12 A B
+   1 2       ╭┼─╯
+H3     3C  H─╯╰────C
+G4     4D  G─╮╭────D
+   2 1       ╰┼─╮
+   F E        F E
 
 playing, round 2
  W  white  Ann  [1, 0] port C, faces [2, 0]  to lay
@@ -53,15 +54,15 @@ playing, round 2
 SMALL_BEFORE = small(SMALL_ACTIONS[:-1])
 UNDRAWN = {LARGE: {0, 4}, MIDDLE: {0, 4, 32, 33, 56, 58, 100}}  # codes of tiles that have numbers instead of paths
 WAYS_TEXT = """
-    0    1    2    3  playing, round 2
-0     w──w─W→ ▒
-    ▫         ▒    ·   W  Ann
-1                         to lay
-    ·   ↑·    ·    ·   K  Bob
-2      ┌R  ┐
-    · ←K┼k─┘──k──k ▫   R  red
-3       r
-    ·    ▫    ·    ·
+    0    1    2    3    playing, round 2
+0 ░░░░w──w─W→ ▒
+  ░░░░░░░░░░  ▒    ·     W  Ann
+1                           to lay
+    ·   ↑·    ·    ·     K  Bob
+2      ┌R░░┐░░░░░░░░░░
+    · ←K┼k─┘──k──k░░░░   R  red
+3      ░r░░░
+    ·  ░░░░░  ·    ·
 """
 
 
@@ -79,6 +80,51 @@ def test_in_little_room_only_ways_are_drawn_and_players_stand_beside_the_board()
     shown = text(seen(small()), ["Ann", "Bob"], width=60, height=9, before=seen(SMALL_BEFORE))
 
     assert shown == WAYS_TEXT.strip("\n")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "beside"), [(80, 21, True), (60, 21, True), (120, 45, True), (80, 36, False)]
+)
+def test_the_tiles_to_choose_from_the_avatar_and_the_players_are_within_the_window(
+    width: int, height: int, beside: bool
+) -> None:
+    table = after(20, seats=5, lot=3).table
+    lines = text(View(3, table, (0, 12, 7)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width, height=height).split(
+        "\n"
+    )
+
+    assert len(lines) <= height
+    assert max(map(len, lines)) <= width
+    assert ("dealt" in lines[0]) == beside
+    assert re.findall(r"(\d+) +A B", "\n".join(lines)) == ["0", "12", "7"]
+    assert sum(line.count("▒") for line in lines) >= 2  # where the avatar goes on, besides the legend
+    assert any(line.endswith("to lay") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tiled"), [(80, 21, "░: tile."), (120, 45, "▒: next tile."), (80, 60, "▒: ")]
+)
+def test_signs_are_explained_where_there_is_room(width: int, height: int, tiled: str) -> None:
+    shown = text(seen(after(20, seats=5, lot=3)), width=width, height=height)
+
+    assert "Capitals:" in shown
+    assert tiled in shown
+    assert ("░" in shown) == (height == 21)
+
+
+def test_in_a_wide_window_the_board_is_large_with_the_players_beside_it() -> None:
+    lines = text(seen(after(20, seats=5, lot=3)), width=120, height=45).split("\n")
+
+    assert len(lines) == 43
+    assert lines[1].startswith("  ╭" + 70 * "─" + "╮")
+    assert lines[0].endswith("playing, round 4")
+
+
+@pytest.mark.parametrize("width", [60, 50, 44])
+def test_that_somebody_is_out_is_said_in_little_room(width: int) -> None:
+    lines = text(seen(after(20, seats=5, lot=3)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width).split("\n")
+
+    assert [line.endswith("out in round 1") for line in lines[-5:]] == [False, True, False, False, False]
 
 
 @pytest.mark.parametrize("size", [LARGE, MIDDLE])
@@ -109,10 +155,10 @@ def followed(tile: Mapping[Cell, str], cell: Cell, side: int) -> tuple[Cell, int
 
 @pytest.mark.parametrize("tile", range(TILES))
 def test_the_ports_of_a_dealt_tile_have_their_letters(tile: int) -> None:
-    top, *middle, bottom = text(View(0, Tsuro().deal(3, SEED).table, (tile,))).partition("dealt")[2].splitlines()[:6]
+    top, *middle, bottom = text(View(0, Tsuro().deal(3, SEED).table, (tile,))).partition("dealt\n")[2].splitlines()[:6]
 
-    assert top.split() == ["A", "B"]
-    assert [line[11] for line in middle[1:3]] == ["H", "G"]
+    assert top.split() == [str(tile), "A", "B"]
+    assert [line[0] for line in middle[1:3]] == ["H", "G"]
     assert [line.rstrip()[-1] for line in middle[1:3]] == ["C", "D"]
     assert bottom.split() == ["F", "E"]
 

@@ -1,6 +1,7 @@
 """Draw what a seat sees of Tsuro, as SVG and as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
@@ -20,7 +21,7 @@ from fairplay.games.tsuro.shapes import (
     port_at,
 )
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table, View
-from fairplay.games.tsuro.terminal import LEGEND, board_lines, dealt_lines, fits
+from fairplay.games.tsuro.terminal import board_lines, dealt_lines, legend_for, size_in
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
 from fairplay.render.fit import Room, side_by_side
@@ -56,8 +57,9 @@ LOOKS = {
 FRAME = 7.0
 TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
-CARDS = 26  # beside a board of text: columns for the players
 OWNER = 78.0  # beside the tiles dealt: room for a name
+USUAL = 80  # columns of text
+CARDS = 28  # beside a board of text: columns for the players, and for the tiles to choose from
 DASH = 7.0  # of each, where several have gone along the same path
 READABLE = 1.1  # the grain up to which the letters on the ways can be read
 ICON = 4 * 7  # the code of the tile beside the title
@@ -133,17 +135,32 @@ def text(
     """
     table, room, players = view.table, Room(width, height), _players(view.table, names)
     earlier = None if before is None else before.table
+    board = partial(board_lines, table, LOOKS, colour=colour, before=earlier, choosing=bool(view.dealt))
     dealt = [*dealt_lines(view.dealt, width), ""] if view.dealt else []
-    below = [*dealt, _now(table), *roster(players, colour=colour, width=width)]
-    left = room.less(len(below) + 1)
-    if height is None:
-        below = [*fold(LEGEND, width, " "), "", *below]
-    elif not dealt and not fits(table, left) and fits(table, beside := room.narrower(CARDS)):
-        panel = cards([player._replace(facts="") for player in players], colour=colour, width=CARDS - 2)
-        board = board_lines(table, LOOKS, beside, colour=colour, before=earlier)
-        return "\n".join(side_by_side(board, [_now(table), "", *panel]))
-    board = board_lines(table, LOOKS, left, colour=colour, before=earlier)
-    return "\n".join([*board, "", *below])
+    below = ["", *dealt, _now(table), *roster(players, colour=colour, width=width)]
+    left, narrow = room.less(len(below)), room.narrower(CARDS)
+    size, other = size_in(table, left), size_in(table, narrow)
+    crowded = size is None and bool(dealt) and width is not None and width >= 2 * CARDS
+    if height is not None and ((other is not None and (size is None or other > size)) or crowded):
+        panel = _panel(view, players, legend_for(table, other), height, colour=colour)
+        if len(panel) <= height:
+            return "\n".join(side_by_side(board(narrow), panel))
+    legend = ["", *fold(legend_for(table, size), width or USUAL, " ")]
+    if height is None or size_in(table, room.less(len(legend) + len(below))) == size is not None:
+        below = [*legend, *below]
+    return "\n".join([*board(room.less(len(below))), *below])
+
+
+def _panel(view: View, players: Sequence[Player], legend: Sequence[str], height: int, *, colour: bool) -> list[str]:
+    """What stands beside the board: the tiles to choose from, the players, and the signs if there is room."""
+    width, briefly = CARDS - 2, [player._replace(facts="") for player in players]
+    if view.dealt:
+        short = [player._replace(mark=player.mark.partition(" in ")[0]) for player in briefly]
+        panel = [*dealt_lines(view.dealt, width), _now(view.table), *roster(short, colour=colour, width=width)]
+    else:
+        panel = [_now(view.table), "", *cards(briefly, colour=colour, width=width)]
+    signs = ["", *fold(legend, width, " ")]
+    return [*panel, *signs] if len(panel) + len(signs) <= height else panel
 
 
 def looks(view: View) -> list[Look]:

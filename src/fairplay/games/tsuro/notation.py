@@ -53,5 +53,5 @@ def read(view: View, words: str) -> Action:
 
 
 def foresee(view: View, action: Action) -> View:
-    """What its player would see right after a lawful action."""
-    return View(view.seat, Tsuro().apply(State(view.table, (), 0), action).table, ())
+    """What its player would see right after a lawful action, with the tiles that it could choose from."""
+    return View(view.seat, Tsuro().apply(State(view.table, (), 0), action).table, view.dealt)

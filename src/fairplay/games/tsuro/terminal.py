@@ -8,14 +8,15 @@ Where there is room, a tile shows its four paths, led so that they only cross at
       │ │
 
 The few tiles for which that cannot be done have a number at each port instead, the same at both ends of a path, or the
-letter of whoever has come along it. In less room, only the ways are drawn that somebody has come along.
+letter of whoever has come along it. In less room, tiles are shaded, and only the ways are drawn that somebody has come
+along.
 
 Avatars are capitals on the port where they stand, with an arrow before them. Their small letters are where they have
 come by, and `*` stands for several of them. The corners of a new tile are marked.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, product
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
@@ -34,21 +35,28 @@ LARGE, MIDDLE = Size(7, 4, 2, 4, 1, 2), Size(5, 4, 1, 3, 1, 2)  # with all paths
 SMALL = Size(5, 2, 1, 3, 0, 1)  # only with ways
 ARROWS = "↑↑→→↓↓←←"  # by port
 AHEAD = "▒"  # fills the square before whoever is on turn
-TILE, NO_TILE = "▫", "·"  # where only ways are drawn: one without any; and a square without a tile
+TILE, NO_TILE = "░", "·"  # where only ways are drawn, what tiles are made of; and a square without a tile
 CORNERS = "┌┐┘└"
-INKS = {"W": "1", "K": "90", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
+INKS = {"W": "1", "K": "38;5;245", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
+BETWEEN = "  "  # tiles that are dealt
 SEVERAL = Look("*", "7", "")
 BLANK, DIM = (" ", ""), "2"
-LEGEND = "Small letters: ways.", "Equal numbers: the ends of one path."
+LEGEND = "Capitals: avatars.", "Small letters: ways.", "Equal numbers: one path."
+TILE_LEGEND, AHEAD_LEGEND = f"{TILE}: tile.", f"{AHEAD}: next tile."
 
 
-def board_lines(table: Table, looks: Looks, room: Room, *, colour: bool, before: Table | None = None) -> Iterator[str]:
-    """The board with its numbers, line by line, or as much of it as there is room for."""
+def board_lines(
+    table: Table, looks: Looks, room: Room, *, colour: bool, before: Table | None = None, choosing: bool = False
+) -> Iterator[str]:
+    """The board with its numbers, line by line, or as much of it as there is room for.
+
+    That is the part around what is new, or around the avatar of whoever is `choosing` what to do.
+    """
     count = table.grid.size
     margin = len(str(count - 1))
     scales = scales_of(count)
     new = changed(table, before)
-    part = part_of((count, count), [*scales], room, middle_of(table, new))
+    part = part_of((count, count), [*scales], room, middle_of(table, [] if choosing else new))
     size = scales[part.scale]
     canvas = drawn(table, looks, size, new)
     frame = size is not SMALL
@@ -65,10 +73,16 @@ def board_lines(table: Table, looks: Looks, room: Room, *, colour: bool, before:
     yield from left_out(part, (count, count), room)
 
 
-def fits(table: Table, room: Room) -> bool:
-    """Is there room for the whole board?"""
+def size_in(table: Table, room: Room) -> Size | None:
+    """How large tiles are where there is so much room for the whole board; None: there is not."""
     count = table.grid.size
-    return any(room.holds(scale, count, count) for scale in scales_of(count))
+    return next((size for scale, size in scales_of(count).items() if room.holds(scale, count, count)), None)
+
+
+def legend_for(table: Table, size: Size | None) -> list[str]:
+    """What the signs of a board with tiles of this size stand for."""
+    tiles = [] if size in (LARGE, MIDDLE) else [TILE_LEGEND]
+    return [*LEGEND, *tiles, *([] if faced(table) is None else [AHEAD_LEGEND])]
 
 
 def scales_of(count: int) -> dict[Scale, Size]:
@@ -94,12 +108,12 @@ def middle_of(table: Table, new: Collection[int]) -> tuple[float, float] | None:
 
 def dealt_lines(dealt: Sequence[int], width: int | None = None) -> Iterator[str]:
     """The tiles to choose from, as they lie at 0 degrees, with the letters of their ports around them."""
-    each = LARGE.wide + 9
-    most = len(dealt) if width is None else max(1, (width - 6) // each)
+    each = LARGE.wide + 2
+    most = len(dealt) if width is None else max(1, (width + len(BETWEEN)) // (each + len(BETWEEN)))
+    yield "dealt"
     for start in range(0, len(dealt), most):
         drawn = [_dealt(tile) for tile in dealt[start : start + most]]
-        for line, parts in enumerate(zip(*drawn, strict=True)):
-            yield f"{'dealt' if line + start == 0 else '':5}{''.join(parts)}".rstrip()
+        yield from (BETWEEN.join(parts).rstrip() for parts in zip(*drawn, strict=True))
 
 
 def _dealt(tile: int) -> list[str]:
@@ -107,11 +121,10 @@ def _dealt(tile: int) -> list[str]:
     for port, (column, line) in enumerate(LARGE.ports):
         right, down = ((0, -1), (1, 0), (0, 1), (-1, 0))[port // 2]
         canvas[column + right, line + down] = PORTS[port], ""
-    lines = []
-    for line in range(-1, LARGE.high + 1):
-        signs = (canvas.get((column, line), BLANK)[0] for column in range(-1, LARGE.wide + 1))
-        lines.append(f"{tile if line == LARGE.upper else '':>5} {''.join(signs)} ")
-    return lines
+    for column, sign in enumerate(str(tile), -1):
+        canvas[column, -1] = sign, ""
+    columns, lines = range(-1, LARGE.wide + 1), range(-1, LARGE.high + 1)
+    return ["".join(canvas.get((column, line), BLANK)[0] for column in columns) for line in lines]
 
 
 def numbers_of(code: int) -> str:
@@ -150,6 +163,8 @@ def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canva
         if square in new:
             corners = {cell: (sign, CHANGED) for cell, sign in zip(size.corners, CORNERS, strict=True)}
             tile = tile | corners if size is SMALL else corners | tile
+        if size is SMALL:
+            tile = dict.fromkeys(product(range(size.wide), range(size.high)), (TILE, DIM)) | tile
         canvas.update({(left + column, top + line): sign for (column, line), sign in tile.items()})
     _mark(canvas, table, looks, size)
     return canvas
@@ -170,10 +185,8 @@ def drawn_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
     for route in routes_of(code, size, ports).values():
         for cell, leads in route.cells:
             sides[cell] = sides.get(cell, 0) | leads
-    if sides:
+    if sides or not ports:
         return {cell: (SIGNS[leads], DIM) for cell, leads in sides.items()}
-    if not ports:
-        return {(size.wide // 2, size.high // 2): (TILE, DIM)}
     numbers = zip(size.ports, numbers_of(code), ports_led(code, ports), strict=True)
     return {cell: (number, DIM) for cell, number, led in numbers if led}
 
