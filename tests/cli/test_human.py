@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
-from itertools import product
+from itertools import product, takewhile
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful, verify
 from tests.cli.command import SCRIPT, fairplay, refusal
 from tests.cli.pseudo_terminal import PseudoTerminal
-from tests.cli.terminal import SHELL
+from tests.cli.terminal import SHELL, Terminal
 from tests.players.programs import soon
 
 PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
@@ -30,12 +30,14 @@ GAMES = {
 }
 
 
-def listed(terminal: PseudoTerminal, beginning: str = "") -> list[str]:
-    """What may be done, as the person is told who asks for it."""
+def listed(terminal: PseudoTerminal, beginning: str = "", which: int = -1) -> list[str]:
+    """What may be done, as the person is told who asks for it; of very many, those that begin as one of them."""
     terminal.type(f"moves {beginning}\n")
     lines = terminal.until(PROMPT).splitlines()[1:-1]
-    moves = [move.strip() for line in lines if not line.startswith("...") for move in line.split("   ")]
-    return [move for move in moves if move]
+    lines = [*takewhile(lambda line: not line.startswith("..."), lines)]  # which how to go on may follow
+    moves = [move.strip() for line in lines for move in line.split("   ")]
+    moves = [move for move in moves if move]
+    return listed(terminal, moves[which].removesuffix(" ..."), which) if moves[which].endswith(" ...") else moves
 
 
 def play_on(terminal: PseudoTerminal) -> int:
@@ -116,6 +118,39 @@ def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> N
         play_on(terminal)
 
     assert acts(record(tmp_path))[0] == "places a penguin at [0, 2]"
+
+
+def test_of_very_many_moves_it_is_said_how_they_begin() -> None:
+    with PseudoTerminal("play", *GAMES["tsuro"]) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("moves\n")
+        said = terminal.until(PROMPT)
+        assert re.search(r"\n\d+ 0 \.\.\.   ", said)
+        more = re.search(r"\n\.\.\. for \d+ moves; try: moves (\d+ 0)\n", said)
+        assert more is not None
+        terminal.type(f"moves {more[1]} 0,0\n")
+        assert re.search(rf"\n{more[1]} 0,0 [A-H]   {more[1]} 0,0 [A-H]", terminal.until(PROMPT))
+        terminal.type("help\n")
+        assert f"moves {more[1]} all that begins so" in terminal.until(PROMPT)
+
+
+def test_in_a_small_window_the_whole_board_and_the_tiles_to_choose_from_are_seen() -> None:
+    arguments = ("play", "tsuro", "second", "human", "third", "--seed", "7")
+    with Terminal(*arguments, columns=80, rows=24) as terminal:
+        lines = terminal.see("human>")
+        assert lines[1].split() == [*map(str, range(10)), "dealt"]
+        assert lines[-1] == "human>"
+        assert terminal.text.count(" A B") == 3
+        assert "┌" in terminal.text  # what another has done before the first turn
+        (tile, *_) = re.findall(r"(\d+) +A B", terminal.text)
+        terminal.type(f"{tile} 0 9,9 A\n")
+        terminal.until(SEND)
+        terminal.type("b\n")
+        assert terminal.until(SEND).count(" A B") == 3  # one may want to choose another
+        terminal.type("u\n")
+        terminal.until(PROMPT)
+        terminal.type("board\n")
+        terminal.see("╰──────")  # the whole of it, which scrolls
 
 
 def test_tab_completes_word_by_word(tmp_path: Path) -> None:
@@ -327,6 +362,7 @@ def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:
     with PseudoTerminal("play", "fish", "ann=human", "bob=human", *SMALL) as terminal:
         terminal.until("ann> ")
         terminal.type("0,0\n\n")
+        terminal.until("[R ")  # what ann has done is marked, before the first turn of bob too
         terminal.until("bob> ")
         assert "looking" not in terminal.shown
 
@@ -391,7 +427,7 @@ def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str
         terminal.until(PROMPT)
         terminal.type("hel\t\n")
         terminal.until(f"\n{PROMPT}")
-        terminal.type(f"{listed(terminal)[0]}\n")
+        terminal.type(f"{listed(terminal, which=0)[0]}\n")
         terminal.until(SEND)
         terminal.type("\n")
         terminal.until(PROMPT)

@@ -123,11 +123,18 @@ def test_fish_takes_positions() -> None:
     assert read_fish(FISH, "2,3 4,4") == read_fish(FISH, "2,3  4 ,4") == Move((2, 3), (4, 4))
 
 
+@pytest.mark.parametrize("words", ["2 3", "[2,3]", "[2, 3]", "[ 2 3 ]"])
+def test_fish_takes_positions_as_they_are_printed(words: str) -> None:
+    assert read_fish(FISH, words) == PutPenguin((2, 3))
+    assert read_fish(FISH, f"{words} 4 4") == read_fish(FISH, f"{words}[4, 4]") == Move((2, 3), (4, 4))
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         ("", "these are 0 positions; write where to put a penguin, as in 2,3"),
         ("2,3 north", "'north' is no position; write where to put a penguin, as in 2,3"),
+        ("[2,3", "'[2,3' is no position; write where to put a penguin, as in 2,3"),
         ("1,1 2,2 3,3", "these are 3 positions; write where to put a penguin, as in 2,3"),
     ],
 )

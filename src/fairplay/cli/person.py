@@ -30,12 +30,14 @@ from fairplay.render.words import plain
 
 MOST_ACTIONS = 3000  # that completion knows; Q can have far more
 MOST_LISTED = 12  # lines of moves
+MORE = "..."  # behind a move of which more has to be said
+BESIDES = 3  # lines of a window besides the board: one above it, one below, and the prompt
 LONGEST = 600  # characters of what others say
-USUAL_WIDTH = 80  # of what is no terminal
+USUAL = (80, 24)  # columns and lines of what is no terminal
 COMMANDS = ("help", "moves", "board", "resign")
 HELP = """\
-moves                   some of what you may do; moves 2,3 all that begins so
-board                   show the board again
+moves                   what you may do; moves {beginning} all that begins so
+board                   show the board again, all of it, however high it is
 resign                  leave the table: you are out, and the others play on
 Tab completes what you type. Nothing is sent before you say so, by Enter."""
 HEADING = re.compile(r"\S.*?\s{3,}")  # before what is said of it, in the second column
@@ -65,7 +67,7 @@ class Person:
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
         """Say where they sit."""
-        self._names, self._name = names, printable(names[seat], 40)
+        self._names, self._name, self._last = names, printable(names[seat], 40), view
         say(f"You play {self._game.name} as {self._name}, in seat {seat}. For help, type: help")
 
     def tell(self, news: Any) -> None:
@@ -109,11 +111,12 @@ class Person:
             case "":
                 say("Type what you want to do, or: help")
             case "help" | "h" | "?":
-                say(f"{self._shelf.help}\n\n{HELP}")
+                first = next(iter(self._actions()), [""])
+                say(f"{self._shelf.help}\n\n{HELP.format(beginning=' '.join(first[: (len(first) + 1) // 2]))}")
             case "moves" | "m":
                 self._list_moves(rest.lower().split())
             case "board" | "b":
-                self._show()
+                self._draw(self._view, self._last, whole=True)
             case "u" | "undo" | "back":
                 say("There is nothing to take back: what was sent is played.")
             case "resign" | "quit" | "exit":
@@ -138,18 +141,25 @@ class Person:
         return action
 
     def _list_moves(self, beginning: Sequence[str]) -> None:
-        found = [" ".join(words) for words in self._actions() if fits(words, beginning)]
+        """All moves that begin so; or, if there are too many, how they begin."""
+        found = [words for words in self._actions() if fits(words, beginning)]
         if not found:
             say("There is no such move." if beginning else "There is nothing that you may do.")
             return
-        widest = max(map(len, found[: 5 * MOST_LISTED])) + 3
-        across = max(1, self._width // widest)
-        shown = found[: across * MOST_LISTED]
-        for start in range(0, len(shown), across):
-            print("".join(f"{move:{widest}}" for move in shown[start : start + across]).rstrip())
-        if left := len(found) - len(shown):
+        for length in range(max(map(len, found)), 0, -1):
+            shown = begun(found, length)
+            widest = max(map(len, shown)) + 3
+            across = max(1, shutil.get_terminal_size(USUAL).columns // widest)
+            if len(shown) <= across * MOST_LISTED or length <= len(beginning):
+                break
+        listed = shown[: across * MOST_LISTED]
+        for start in range(0, len(listed), across):
+            print("".join(f"{move:{widest}}" for move in listed[start : start + across]).rstrip())
+        if left := len(shown) - len(listed):
+            say(f"{MORE} and {left} more")
+        if more := next((move for move in shown if move.endswith(MORE)), ""):
             least = "at least " if len(self._actions()) == MOST_ACTIONS else ""
-            say(f"... and {least}{left} more; try: moves {' '.join(found[len(shown)].split()[:2])}")
+            say(f"{MORE} for {least}{len(found)} moves; try: moves {more.removesuffix(MORE).strip()}")
 
     def _show(self) -> None:
         """The board as they see it, and what they were told."""
@@ -158,9 +168,15 @@ class Person:
             say(f"You got: {printable('; '.join(self._news), LONGEST)}", "")
             self._news = []
 
-    def _draw(self, view: Any, before: Any) -> None:
-        width = self._width if self.keyboard.is_terminal else None
-        board = self._shelf.text(view, self._names, colour=in_colour(sys.stdout), width=width, before=before)
+    def _draw(self, view: Any, before: Any, *, whole: bool = False) -> None:
+        """The board, as far as the window shows it at once, or the whole of it."""
+        width, height = None, None
+        if self.keyboard.is_terminal:
+            width, lines = shutil.get_terminal_size(USUAL)
+            height = None if whole else max(1, lines - BESIDES - 2 * bool(self._news))
+        board = self._shelf.text(
+            view, self._names, colour=in_colour(sys.stdout), width=width, height=height, before=before
+        )
         print(f"\n{board}\n", flush=True)
 
     def _prompt(self, words: str) -> str:
@@ -190,10 +206,6 @@ class Person:
         else:
             print("\n" * shutil.get_terminal_size().lines, flush=True)
 
-    @property
-    def _width(self) -> int:
-        return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
-
     def _actions(self) -> list[list[str]]:
         """What they may do, in words: as much of it as is quick."""
         if self._known is None:
@@ -212,6 +224,15 @@ class Person:
         return list(dict.fromkeys(found))
 
 
+def begun(moves: Iterable[Sequence[str]], length: int) -> list[str]:
+    """How moves begin, with so many words.
+
+    >>> begun([["12", "90"], ["12", "180"], ["pass"]], 1)
+    ['12 ...', 'pass']
+    """
+    return list(dict.fromkeys(" ".join([*words[:length], *([MORE] if len(words) > length else [])]) for words in moves))
+
+
 def fits(words: Sequence[str], typed: Sequence[str]) -> bool:
     """Does each word begin with what was typed of it? All but the last have to be whole where they are numbers."""
     if len(typed) > len(words):
@@ -225,7 +246,7 @@ def fits(words: Sequence[str], typed: Sequence[str]) -> bool:
 
 def say(*lines: str) -> None:
     """Say something to the person, in lines that fit."""
-    width = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns - 1
+    width = shutil.get_terminal_size(USUAL).columns - 1
     for text in lines:
         for line in text.split("\n"):
             indent = len(heading[0]) if (heading := HEADING.match(line)) else 4

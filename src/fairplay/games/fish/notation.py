@@ -10,8 +10,9 @@ from fairplay.games.fish.state import PLACING, View
 HELP = """\
 ROW,COLUMN              put a penguin there, as in 2,3
 ROW,COLUMN ROW,COLUMN   move a penguin from there to there, as in 2,3 4,4
-Rows and columns are the numbers at the edge of the board."""
-POSITION = re.compile(r"(\d{1,9})\s*,\s*(\d{1,9})\s*", re.ASCII)
+The row comes first, from the top, then the column. Odd rows are shifted to the
+right, so each column has its number twice: above even rows, and above odd."""
+POSITION = re.compile(r"(\[)?\s*(\d{1,9})(?:\s*,\s*|\s+)(\d{1,9})\s*(?(1)\])\s*", re.ASCII)
 EXPECTED = {True: "where to put a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}
 
 
@@ -29,7 +30,7 @@ def read(view: View, words: str) -> Action:
     """The action that a person means. Raises BadRequest if that cannot be told."""
     words, positions, at = words.strip(), [], 0
     while found := POSITION.match(words, at):
-        positions.append((int(found[1]), int(found[2])))
+        positions.append((int(found[2]), int(found[3])))
         at = found.end()
     expected = f"write {EXPECTED[view.state.stage is PLACING]}"
     if at < len(words):

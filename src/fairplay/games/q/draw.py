@@ -44,6 +44,7 @@ from fairplay.render.panel import (
     roster,
 )
 from fairplay.render.svg import box, circle, element, group, number, path, use, words
+from fairplay.render.text import bare, breadth
 
 WAITS, ACTS, LEADS, OUT = Look(" ", "2", ""), Look(">", "30;103", ""), Look("*", "30;103", ""), Look("x", "2", "")
 
@@ -138,10 +139,10 @@ def text(
     below = ["", *legend(colour=colour, width=width), "", *hand, _now(view)]
     below += roster(players, colour=colour, width=width)
     left = room.less(len(below))
-    if height is not None and not hand and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
+    if height is not None and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
         panel = cards(players, colour=colour, width=CARDS - 2)
-        beside = [_now(view), "", *panel, "", *legend(colour=colour, width=CARDS - 2)]
-        if len(beside) <= height:
+        beside = [_now(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
+        if len(beside) <= height and all(breadth(bare(line)) <= CARDS - 2 for line in hand):
             return "\n".join(side_by_side(shown(room=room.narrower(CARDS)), beside))
     return "\n".join([*shown(room=left), *below])
 

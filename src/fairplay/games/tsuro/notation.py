@@ -15,8 +15,9 @@ TILE DEGREES            lay a tile before your avatar, turned clockwise by
 TILE DEGREES X,Y PORT   put the first tile at the edge, with your avatar on a
                         port, as in 12 90 3,0 E
 Ports are lettered clockwise: A B north, C D east, E F south, G H west.
-X,Y is a square, counted from 0,0 at the top left."""
-WORDS = re.compile(r"(\d{1,9})\s+(\d{1,9})°?(?:\s+(\d{1,9})\s*,\s*(\d{1,9})\s+(\w))?", re.ASCII)
+X,Y is a square, counted from 0,0 at the top left: first X to the right, then Y
+down."""
+WORDS = re.compile(r"(\d{1,9})\s+(\d{1,9})°?(?:\s+\[?(\d{1,9})\s*,\s*(\d{1,9})\]?\s+(\w))?", re.ASCII)
 EXPECTED = {
     True: "tile, degrees, square and port, as in 12 90 3,0 E",
     False: "tile and degrees, as in 12 90",
