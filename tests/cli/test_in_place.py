@@ -1,7 +1,9 @@
 """Watch matches that are drawn in place, on a terminal of 80 columns and on one of 60."""
 
 import os
+import re
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +13,14 @@ import pytest
 from fairplay.games import GAMES, title
 from fairplay.journal.replay import Recorded, read
 from fairplay.observers.reporter import in_words
-from fairplay.render.text import cut
+from fairplay.render.text import bare, cut
+from tests.cli.command import fairplay, refusal
 from tests.cli.terminal import SHELL, Terminal
 from tests.players.programs import soon
 
 OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 SIZES = [(80, 24), (60, 24), (80, 60), (60, 60)]
+SMALL_FISH = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
 OTHER_SCREEN = b"\x1b[?1049h"
 GATED = """
 import os
@@ -58,7 +62,8 @@ class Watched(Terminal):
         environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": str(folder)}
         environment |= more.pop("environment", {})  # type: ignore[call-overload]
         players = [f"Ann={other}", "Bob=py:gated:take_turn", f"Zoë={other}"]
-        arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals"), *options]
+        arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals")]
+        arguments += options or ["--pace", "0"]
         super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
 
     def __exit__(self, *error: object) -> None:
@@ -113,11 +118,12 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
 
         recorded = terminal.recorded
         final = recorded.at(None)
-        board = title(game).text(final.view(None), final.names, width=columns, height=60 - 14)
-        assert board in terminal.text
-        said = terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n")
+        said = bare(terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n"))
+        assert title(game).text(final.view(None), final.names, width=columns) in said  # all of it, for it scrolls
         assert "a word from a player\n" in said
         assert f"match: {final.id}\nat the table: Ann, Bob, Zoë\ncommitment to the deal: " in said
+        assert f" {str(final.commitment)[:16]}…\n" in said
+        assert f"\nseed of the deal: {str(final.result.seed)[:16]}…\n" in said
         assert "\n1. " in said
         assert said.endswith(" (covers the result)\n")
         assert f"journal: {tmp_path}/journals/" in said
@@ -268,7 +274,7 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
         terminal.press("ctrl-c")
         terminal.ended()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
-        arguments = ["resume", str(path), "greedy", "py:gated:take_turn", "greedy"]
+        arguments = ["resume", str(path), "greedy", "py:gated:take_turn", "greedy", "--pace", "0"]
         environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": str(tmp_path)}
         with Terminal(*arguments, environment=environment) as resumed:
             resumed.see("fish 0: ")
@@ -277,3 +283,56 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
             assert resumed.ended() == 0
             assert "\n1. " in resumed.text
             resumed.assert_left_as_it_was()
+
+
+def test_matches_in_this_process_are_drawn_so_that_people_can_follow(tmp_path: Path) -> None:
+    played = ["play", "fish", "greedy", "random", *SMALL_FISH, "--journal", str(tmp_path)]
+    begun = time.monotonic()
+    with Terminal(*played) as terminal:
+        for fact in range(1, 8):
+            terminal.see(f"fish {fact}: ")
+            assert terminal.screen.other
+        assert "space skips to the end" in terminal.text
+        assert terminal.ended() == 0
+    (recorded,) = map(read, tmp_path.glob("*.jsonl"))
+    assert len(set(re.findall(rb"fish (\d+): ", terminal.raw))) == 1 + len(recorded.entries)
+    assert time.monotonic() - begun > 0.3 * len(recorded.entries)
+    assert sum(entry.took for entry in recorded.entries) < 0.3  # nobody is charged for it
+
+
+@pytest.mark.parametrize("how", ["space", "q", "0"])
+def test_any_pace_leads_to_the_same_match(how: str, tmp_path: Path) -> None:
+    played = ["play", "fish", "greedy", "random", *SMALL_FISH, "--journal"]
+    assert fairplay(*played, str(tmp_path / "piped"), "--pace", "1000").code == 0
+    with Terminal(*played, str(tmp_path / "drawn"), "--pace", "0" if how == "0" else "1000") as terminal:
+        if how != "0":
+            terminal.see("space skips to the end")
+            terminal.press(how)
+        assert terminal.ended() == 0
+        terminal.assert_left_as_it_was()
+
+    piped, drawn = (read(next((tmp_path / name).glob("*.jsonl"))) for name in ("piped", "drawn"))
+    assert piped.facts == drawn.facts
+    assert piped.closing is not None and drawn.closing is not None
+    assert piped.closing.result.ranking == drawn.closing.result.ranking
+
+
+def test_nobody_elsewhere_waits_for_people_to_watch(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("from fairplay.games.fish import Fish\ntake_turn = lambda view: next(Fish().actions(view))\n")
+    played = ["play", "fish", "greedy", str(bot), *SMALL_FISH]
+
+    assert "--pace is for players in this process" in refusal(fairplay(*played, "--pace", "1"))
+    with Terminal(*played) as terminal:
+        assert terminal.ended() == 0
+        assert b"space skips to the end" not in terminal.raw
+
+
+def test_where_no_keys_can_be_read_a_match_keeps_its_pace(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'exec "$0" "$@" < /dev/null']
+    begun = time.monotonic()
+    with Terminal("play", "fish", "greedy", "random", *SMALL_FISH, before=shell) as terminal:
+        terminal.see("fish 3: ")
+        assert "skips" not in terminal.text
+        assert terminal.ended() == 0
+    assert time.monotonic() - begun > 2

@@ -1,5 +1,9 @@
-"""Draw a match on a terminal while it is played, in a thread of its own: no match waits for a terminal."""
+"""Draw a match on a terminal while it is played, in a thread of its own: no match waits for a terminal.
 
+Only one whose players are all in this process may be held up, so that people can follow it: nobody's clock runs then.
+"""
+
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,8 +14,8 @@ from threading import Event as Signal
 from typing import Any
 
 from fairplay.cli.scene import Draw, Scene, lines_of
-from fairplay.cli.screen import Screen
-from fairplay.core.events import Event, Fact
+from fairplay.cli.screen import LEAVING, Screen
+from fairplay.core.events import Event, Fact, Started
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.observers.reporter import in_words
@@ -22,22 +26,33 @@ SHARE = 20  # and so many times as long as it took to draw one: what is played i
 TICK = 0.25  # seconds until clocks and the size of the terminal are looked at anyhow
 MOST_HELD = 2**20  # signs of what is said while the board is shown
 MOST_SAID, LONGEST = 1, 500  # lines of it on the screen, and signs of each
+SKIPPING = {LEAVING, "space", "escape"}  # the keys that lead to the end
+HINT = "space skips to the end"
 
 AnyMatch = Match[Any, Any, Any]
 
 
 class Live:
-    """An observer that shows the board as it stands; `took` says how long each turn of each seat took."""
+    """An observer that shows the board as it stands; `took` says how long each turn of each seat took.
+
+    With a pace, whoever calls `observe` is held up until each position has been there for so many seconds.
+    """
 
     def __init__(
-        self, screen: Screen, draw: Draw, match: AnyMatch, took: Callable[[], Mapping[Seat, Sequence[float]]]
+        self,
+        screen: Screen,
+        draw: Draw,
+        match: AnyMatch,
+        took: Callable[[], Mapping[Seat, Sequence[float]]],
+        pace: float = 0.0,
     ) -> None:
         self._screen = screen
         self._draw = draw
         self._took = took
         self._scene = Scene(f"{match.game.name}: the players sit down", match)
         self._facts = 0
-        self._since = time.monotonic()  # the last event
+        self._since = time.monotonic()  # the last event; infinite: whoever is on turn has acted already
+        self._pace = pace
         self._news, self._over = Signal(), Signal()
         self.said = Held()
         self._thread = ThreadPoolExecutor(1)
@@ -45,6 +60,8 @@ class Live:
 
     def observe(self, event: Event, match: AnyMatch) -> None:
         """Note what happens; it is shown when there is time."""
+        if self._pace and not isinstance(event, Started):
+            self._hold(self._since + self._pace)
         if self._painting is not None and self._painting.done():
             self._painting.result()  # which raises what went wrong
         before = self._scene.before
@@ -53,6 +70,14 @@ class Live:
         said = f"{match.game.name} {self._facts}: {in_words(event, match.names)[0]}"
         self._scene, self._since = Scene(said, match, before), time.monotonic()
         self._news.set()
+
+    def _hold(self, until: float) -> None:
+        """Let people see what is there until then, unless they want to see the end."""
+        self._since = math.inf
+        while (left := until - time.monotonic()) > 0:
+            if SKIPPING.intersection(self._screen.keys(left)):
+                self._pace = 0.0
+                return
 
     def __enter__(self) -> "Live":
         self._painting = self._thread.submit(self._paint)
@@ -75,15 +100,17 @@ class Live:
             if frame != shown or self._screen.fresh:
                 self._screen.show(frame)
                 shown = frame
-            self._over.wait(max(PAUSE, SHARE * (time.monotonic() - begun)))
+            pause = max(PAUSE, SHARE * (time.monotonic() - begun))
+            self._over.wait(min(pause, self._pace / 4) if self._pace else pause)
             self._news.wait(TICK)
 
     def _frame(self) -> list[str]:
         scene, since, took = self._scene, self._since, self._took()
         used = {seat: sum(took.get(seat, ())) for seat in range(len(scene.match.names))}
         if self._facts and (turn := scene.match.turn) is not None:
-            used[turn] += time.monotonic() - since
-        return lines_of(scene, self._draw, used, self.said.last(MOST_SAID), self._screen.size)
+            used[turn] += max(0.0, time.monotonic() - since)
+        below = self.said.last(MOST_SAID) or ([HINT] if self._pace and self._screen.has_keys else [])
+        return lines_of(scene, self._draw, used, below, self._screen.size)
 
 
 class Held(TextIOBase):
@@ -117,11 +144,13 @@ class Held(TextIOBase):
 
 
 @contextmanager
-def live(draw: Draw, match: AnyMatch, took: Callable[[], Mapping[Seat, Sequence[float]]]) -> Iterator[Live]:
+def live(
+    draw: Draw, match: AnyMatch, took: Callable[[], Mapping[Seat, Sequence[float]]], pace: float = 0.0
+) -> Iterator[Live]:
     """Show a match on the terminal while it is played; what is said on stderr meanwhile is said behind it."""
     shown: Live | None = None
     try:
-        with Screen(sys.stdout) as screen, Live(screen, draw, match, took) as shown:
+        with Screen(sys.stdout) as screen, Live(screen, draw, match, took, pace) as shown:
             if not sys.stderr.isatty():
                 yield shown
                 return

@@ -10,7 +10,8 @@ import click
 
 from fairplay.cli.live import live
 from fairplay.cli.output import Teller, in_colour, size_of
-from fairplay.cli.screen import LEAST, can_be_drawn_on
+from fairplay.cli.screen import can_be_drawn_on
+from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.games import title
 from fairplay.hosting.notes import Notes
@@ -26,7 +27,7 @@ from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
 from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.limits import Limits, limits_from
-from fairplay.players.location import HUMAN
+from fairplay.players.location import HUMAN, far
 from fairplay.players.remote import DEFAULT
 from fairplay.players.sandbox import Level
 from fairplay.referee.host import Referee
@@ -35,7 +36,7 @@ from fairplay.render.words import quoted
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
 LONGEST_REASON = 300
-RESULT = 8  # lines behind the last board, besides those for each player
+PACE = 0.3  # seconds for which a position is drawn, if nobody has to be waited for
 
 
 # The options of every verb that plays a match.
@@ -70,6 +71,13 @@ pondering_option = click.option(
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
 lines_option = click.option("--lines", is_flag=True, help="Print lines on a terminal too, instead of drawing in place.")
+pace_option = click.option(
+    "--pace",
+    type=Seconds(more_than_none=False),
+    metavar="SECONDS",
+    help="How long each position is drawn on a terminal, if all players are in this process; 0: as fast as it goes.  "
+    f"[default: {PACE}]",
+)
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 
 
@@ -94,21 +102,25 @@ pictures_option = click.option(
 )
 
 
-def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: Path | None) -> None:
+def show(
+    sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pace: float | None, pictures: Path | None
+) -> None:
     """Let a match run, and show it as it was asked for: drawn in place if that is possible, and nobody wants lines."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
     if pictures is not None:
         check_id(sitting.match.id)  # before it is part of a path: somebody else may have written the record
     referee, shelf, tell = Referee(), title(sitting.match.game.name), Teller(sys.stdout)
-    person = HUMAN in [sitting.addresses[seat] for seat in sitting.match.seated]
+    seated = [sitting.addresses[seat] for seat in sitting.match.seated]
+    person, near = HUMAN in seated, all(far(address) is None for address in seated)
+    if pace and not near:
+        raise BadRequest("--pace is for players in this process: no others are held up for people to watch")
     in_place = not (quiet or events or lines or person) and can_be_drawn_on(sys.stdout)
     held: list[str] = []  # what is said when nothing is drawn any more
-    columns, rows = size_of(sys.stdout)
-    height = max(LEAST.lines, (rows or 0) - RESULT - 2 * len(sitting.labels)) if in_place else None
-    draw = partial(shelf.text, colour=in_colour(sys.stdout), width=columns, height=height)
+    draw = partial(shelf.text, colour=in_colour(sys.stdout), width=size_of(sys.stdout)[0])
     tell_people = held.append if in_place else tell
-    watcher = Feed(tell) if events else Reporter(tell_people, draw, at_once=not (person or in_place), brief=in_place)
+    reporter = Reporter(tell_people, draw, at_once=not (person or in_place), brief=in_place, narrow=sys.stdout.isatty())
+    watcher = Feed(tell) if events else reporter
     if not quiet:
         referee.subscribe(watcher)
     if pictures is not None:
@@ -121,7 +133,8 @@ def show(sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pictures: 
     try:
         with ExitStack() as leaving:
             if in_place:
-                board = live(shelf.text, sitting.match, lambda: hosted.notes.took)
+                seconds = 0.0 if not near else PACE if pace is None else pace
+                board = live(shelf.text, sitting.match, lambda: hosted.notes.took, seconds)
                 referee.subscribe(leaving.enter_context(board))
             leaving.enter_context(redirect_stdout(sys.stderr))  # what players print must not come between events
             match = hosted.play()

@@ -14,6 +14,7 @@ from fairplay.cli.match_options import (
     limit_option,
     limits_named,
     lines_option,
+    pace_option,
     pictures_option,
     pondering_option,
     quiet_option,
@@ -49,6 +50,7 @@ from fairplay.referee.host import seats_by_age
 @quiet_option
 @events_option
 @lines_option
+@pace_option
 @pictures_option
 @click.option(
     "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
@@ -69,6 +71,7 @@ def play(
     quiet: bool,
     events: bool,
     lines: bool,
+    pace: float | None,
     pictures: Path | None,
     games: int | None,
     jobs: int | None,
@@ -88,7 +91,7 @@ def play(
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
         refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
-        refuse_together("--games", {"--pictures": pictures, "--lines": lines})
+        refuse_together("--games", {"--pictures": pictures, "--lines": lines, "--pace": pace})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
@@ -105,7 +108,7 @@ def play(
         sync=Sync(sync),
         **seed_options(seed),
     )
-    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, lines=lines, pictures=pictures)
+    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:

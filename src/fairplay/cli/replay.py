@@ -70,7 +70,7 @@ def replay(
         step_through(recorded, text)
         return
     match = recorded.at(0)
-    reporter = Reporter(partial(click.echo, nl=False), draw)
+    reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty())
     reporter.observe(Started(match.names, match.commitment), match)
     for fact in recorded.facts:
         match = match.after(fact)

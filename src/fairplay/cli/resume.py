@@ -13,6 +13,7 @@ from fairplay.cli.match_options import (
     limit_option,
     limits_named,
     lines_option,
+    pace_option,
     pictures_option,
     quiet_option,
     refuse_unreadable,
@@ -43,6 +44,7 @@ from fairplay.referee.host import complain, distinct
 @quiet_option
 @events_option
 @lines_option
+@pace_option
 @pictures_option
 def resume(
     file: str,
@@ -56,6 +58,7 @@ def resume(
     quiet: bool,
     events: bool,
     lines: bool,
+    pace: float | None,
     pictures: Path | None,
 ) -> None:
     """Play the match in FILE on.
@@ -76,7 +79,7 @@ def resume(
     if here:
         journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
         sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust)
-        return show(sitting, quiet=quiet, events=events, lines=lines, pictures=pictures)
+        return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
     with about(file):
         vouched_for = trust or bool(players)  # on the command line
         recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
@@ -89,7 +92,7 @@ def resume(
     terms = terms_on_record(recorded, run, limits, sandbox, folders)
     branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
     sitting = branch_of(recorded, at, names, addresses, terms, branches)
-    return show(sitting, quiet=quiet, events=events, lines=lines, pictures=pictures)
+    return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
 
 
 def seating(

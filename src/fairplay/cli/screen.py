@@ -6,6 +6,7 @@ import select
 import signal
 import sys
 import termios
+import time
 import tty
 from collections.abc import Sequence
 from contextlib import suppress
@@ -117,10 +118,16 @@ class Screen:
                 self._write(f"{HOME}{shown}{REST}")
                 self.fresh = False
 
+    @property
+    def has_keys(self) -> bool:
+        """Can somebody press any?"""
+        return self._keyboard is not None
+
     def keys(self, seconds: float) -> list[str]:
         """The keys that are pressed within so many seconds, as soon as there are any."""
         if self._keyboard is None:
-            return [LEAVING]
+            time.sleep(seconds)
+            return []
         if not select.select([self._keyboard], [], [], seconds)[0]:
             late, self._begun = self._begun, b""
             return ["escape"] if late else []

@@ -8,13 +8,15 @@ from fairplay.core.match import Match
 from fairplay.render.text import printable
 
 LONGEST = 200  # characters of a name or a reason on one line
+DIGITS = 16  # of a long number, for those who only compare it
 
 
 class Reporter:
     """An observer that writes lines for people; `draw` makes the board's text from the view of spectators.
 
     With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns. If it is
-    `brief`, it says who plays and how the match ends, for those who have seen the rest.
+    `brief`, it says who plays and how the match ends, for those who have seen the rest. If it is `narrow`, the
+    commitment and the seed are cut to their first digits.
     """
 
     def __init__(
@@ -24,11 +26,13 @@ class Reporter:
         *,
         at_once: bool = True,
         brief: bool = False,
+        narrow: bool = False,
     ) -> None:
         self._write = write
         self._draw = draw
         self._at_once = at_once
         self._brief = brief
+        self._digits = DIGITS if narrow else None
         self.told_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
@@ -38,24 +42,34 @@ class Reporter:
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
         if isinstance(event, Started) and match.id:
             self._write(f"match: {printable(match.id, LONGEST)}\n")
-        self._write("".join(f"{line}\n" for line in in_words(event, match.names)))
+        self._write("".join(f"{line}\n" for line in in_words(event, match.names, self._digits)))
         if self._draw is not None and self._at_once and isinstance(event, Started):
             self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
         self.told_result = isinstance(event, Ended)
 
 
-def in_words(event: Event, names: Sequence[str]) -> list[str]:
-    """The lines that tell an event."""
+def in_words(event: Event, names: Sequence[str], digits: int | None = None) -> list[str]:
+    """The lines that tell an event, with so many digits of a long number, or all of them."""
     match event:
         case Started(commitment=commitment):
-            bound = [f"commitment to the deal: {commitment}"] if commitment else []
+            bound = [f"commitment to the deal: {begun(commitment, digits)}"] if commitment else []
             return [f"at the table: {', '.join(label(name) for name in names)}", *bound]
         case Acted(seat, action):
             return [f"{label(names[seat])} {action}"]
         case Ejected():
             return [ejection(event, names)]
         case Ended(result):
-            return [*([f"seed of the deal: {result.seed}"] if result.seed else []), *standings(result, names)]
+            seed = [f"seed of the deal: {begun(result.seed, digits)}"] if result.seed else []
+            return [*seed, *standings(result, names)]
+
+
+def begun(number: str, digits: int | None) -> str:
+    """A number that is long, or how it begins.
+
+    >>> begun("0123456789abcdef" * 4, 16)
+    '0123456789abcdef…'
+    """
+    return number if digits is None or len(number) <= digits else f"{number[:digits]}…"
 
 
 def standings(result: Result, names: Sequence[str]) -> list[str]:
