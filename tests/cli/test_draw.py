@@ -184,7 +184,7 @@ def test_no_hand_is_drawn_while_the_match_is_unfinished(tmp_path: Path) -> None:
     public = fairplay("draw", str(path), "--at", "3", "-o", "-")
 
     assert refusal(refused) == (
-        f"{path}: this match is unfinished, and what is hidden in it stays so until it ends; draw it without --seat"
+        f"{path}: this match is unfinished, and what is hidden in it stays so until it ends; show it without --seat"
     )
     assert public.code == 0
     assert 'id="q-hands"' not in public.out
@@ -198,7 +198,7 @@ def test_no_hand_is_drawn_while_the_match_is_sealed(tmp_path: Path) -> None:
     refused = fairplay("draw", str(path), "--seat", "ann", "-o", "-")
 
     assert refusal(refused) == (
-        f"{path}: this match is sealed, and stays so until the seed of its deal is revealed; draw it without --seat"
+        f"{path}: this match is sealed, and stays so until the seed of its deal is revealed; show it without --seat"
     )
     assert fairplay("draw", str(path), "-o", "-").code == 0
 

@@ -2,10 +2,11 @@
 
 import os
 import pty
+import re
 import signal
 import sys
 import termios
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from fairplay.games import GAMES, title
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import cut
-from tests.cli.command import fairplay, spoil
+from tests.cli.command import fairplay, refusal, spoil
 from tests.cli.terminal import Terminal
 
 PLAYERS = {"fish": ("greedy", "random"), "tsuro": ("second", "third", "second"), "q": ("dag", "ldasg", "dag")}
@@ -36,6 +37,10 @@ def recorded(game: str, folder: Path) -> Path:
     return file
 
 
+def is_found(what: re.Pattern[str], text: str) -> bool:
+    return what.search(text) is not None
+
+
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (60, 24), (80, 60)])
 @pytest.mark.parametrize("game", GAMES)
 def test_every_key_leads_to_its_place(game: str, columns: int, rows: int, folder: Path) -> None:
@@ -52,7 +57,8 @@ def test_every_key_leads_to_its_place(game: str, columns: int, rows: int, folder
         terminal.see("0 of ")
         for keys, at in presses:
             terminal.press(*keys)
-            lines = terminal.see(f"\n{at} of {last} facts        ← →")
+            foot = re.compile(rf"\n{at} of {last} facts   (← → step   )?\? helps   space plays   q leaves")
+            lines = terminal.see(partial(is_found, foot))
             shown = match.at(at)
             heading = f"{at}: {in_words(match.facts[at - 1], shown.names)[0]}" if at else "0: at the table: "
             assert lines[0].startswith(cut(heading, columns))
@@ -75,15 +81,70 @@ def test_space_plays_and_pauses_and_a_question_mark_helps(folder: Path) -> None:
         terminal.see("0 of ")
         terminal.press("space")
         terminal.see("2 of ")
-        assert "facts plays" in terminal.text
+        assert "playing, space pauses   q leaves" in terminal.text
         terminal.press("space")
-        terminal.see(lambda text: "facts plays" not in text)
+        terminal.see("space plays   q leaves")
         terminal.press("?")
         assert "space         play, or pause" in terminal.see("this help")
         terminal.press("?")
         terminal.see(lambda text: "this help" not in text)
         terminal.press("\x04")  # Ctrl-D
         assert terminal.ended() == 0
+
+
+def test_keys_do_nothing_behind_the_help(folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder))) as terminal:
+        terminal.see("0 of ")
+        for key in ("end", "space", "7"):
+            terminal.press("?")
+            terminal.see("this help")
+            terminal.press(key)
+            terminal.see(lambda text: "this help" not in text)
+            assert re.search(r"\n0 of \d+ facts   ← → step   \? helps   space plays   q leaves", terminal.text)
+        terminal.press("space")
+        terminal.see("playing")
+        terminal.press("?")
+        terminal.see(lambda text: "this help" in text and "space plays" in text)
+
+
+def test_in_little_room_the_way_out_is_said_before_anything_else(folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder)), columns=45) as terminal:
+        terminal.see("0 of ")
+        assert re.search(r"\n0 of \d+ facts   space plays   q leaves", terminal.text)
+        terminal.press("1234567")
+        terminal.see("to 1234567, Enter   q leaves")
+
+
+def test_a_finished_match_is_shown_as_a_seat_saw_it(folder: Path, tmp_path: Path) -> None:
+    file = recorded("q", folder)
+    match = read(file)
+    names = match.names
+
+    with Terminal("replay", str(file), "--seat", names[1], rows=40) as terminal:
+        terminal.see("hand  ")
+        for at in (0, 1, 5):
+            terminal.press(str(at), "enter")
+            terminal.see(f"\n{at} of ")
+            before = match.at(at - 1).view(1) if at else None
+            board = title("q").text(match.at(at).view(1), names, width=80, height=40 - 3, before=before)
+            assert terminal.text.split("\n", 1)[1].startswith(board)
+        terminal.press("q")
+        assert terminal.ended() == 0
+    for arguments in (["--at", "5"], []):
+        assert (
+            title("q").text(match.at(5 if arguments else None).view(1), names)
+            in fairplay("replay", str(file), "--seat", "1", *arguments).out
+        )
+        assert "hand  " not in fairplay("replay", str(file), *arguments).out
+
+
+def test_of_an_unfinished_match_no_hand_is_shown(tmp_path: Path) -> None:
+    file = spoil(recorded("q", tmp_path), "unfinished")
+
+    assert refusal(fairplay("replay", str(file), "--seat", "1")) == (
+        f"{file}: this match is unfinished, and what is hidden in it stays so until it ends; show it without --seat"
+    )
+    assert "hand  " not in fairplay("replay", str(file)).out
 
 
 def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
@@ -94,7 +155,7 @@ def test_it_plays_to_the_end_and_then_from_the_beginning(folder: Path) -> None:
         terminal.press(str(last - 1), "enter")
         terminal.see(f"{last - 1} of ")
         terminal.press("space")
-        terminal.see(lambda text: f"\n{last} of {last} facts   " in text and "plays   space" not in text)
+        terminal.see(lambda text: f"\n{last} of {last} facts   " in text and "space plays" in text)
         terminal.press("space")
         terminal.see("\n1 of ")
         terminal.press("q")

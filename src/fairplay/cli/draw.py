@@ -1,15 +1,12 @@
 """fairplay draw: write the picture of a recorded position."""
 
-from pathlib import Path
-
 import click
 
+from fairplay.cli.eyes import eyes_of
 from fairplay.cli.files import ending_of, is_small, put, warn_without_fonts, width_option
 from fairplay.cli.journals import file_argument
-from fairplay.core.errors import BadRequest
-from fairplay.core.game import Seat
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import Recorded, about, seat_of
+from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 from fairplay.render.raster import png
 from fairplay.render.svg import resized
@@ -51,19 +48,3 @@ def draw(file: str, at: int | None, seat: str | None, width: int | None, dark: b
             return
         put(output, picture.encode())
     click.echo(f"picture: {output}")
-
-
-def eyes_of(recorded: Recorded, file: str, text: str | None) -> Seat | None:
-    """The seat that a person wants to see by; None: as spectators do. Raises BadRequest for what is hidden yet."""
-    seat = None if text is None else seat_of(recorded, text)
-    if seat is None or not recorded.game.hidden:
-        return seat
-    from fairplay.tournament.notebook import is_revealed
-
-    if recorded.closing is None:
-        why = "unfinished, and what is hidden in it stays so until it ends"
-    elif recorded.opening.sealed and not is_revealed(Path(file)):
-        why = "sealed, and stays so until the seed of its deal is revealed"
-    else:
-        return seat
-    raise BadRequest(f"{file}: this match is {why}; draw it without --seat")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from fairplay.cli.eyes import eyes_of
 from fairplay.core.errors import BadRequest
 from fairplay.journal.pictures import pictures
 from fairplay.journal.replay import about
@@ -56,8 +57,6 @@ def page_of(file: str, film: Film) -> bytes:
 
 def gif_of(file: str, film: Film) -> bytes:
     """A match as a GIF, as spectators see it, or a seat that is named."""
-    from fairplay.cli.draw import eyes_of
-
     with about(file):
         recorded = read_lawful(file)
     seat = eyes_of(recorded, file, film.seat)

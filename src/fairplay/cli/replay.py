@@ -5,7 +5,8 @@ from functools import partial
 
 import click
 
-from fairplay.cli.files import FOR_A_GIF, SECONDS, Film, width_option, write_replay
+from fairplay.cli.eyes import eyes_of
+from fairplay.cli.files import SECONDS, Film, width_option, write_replay
 from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import lines_option
 from fairplay.cli.output import in_colour, size_of
@@ -22,6 +23,7 @@ from fairplay.observers.reporter import Reporter, in_words
 @click.command()
 @file_argument
 @click.option("--at", type=int, metavar="N", help="Only the board after N facts.")
+@click.option("--seat", metavar="SEAT|NAME", help="On a terminal or in a GIF, as this seat saw it.")
 @click.option(
     "-o",
     "--output",
@@ -32,25 +34,27 @@ from fairplay.observers.reporter import Reporter, in_words
 @lines_option
 @width_option
 @click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {SECONDS}]")
-@click.option("--seat", metavar="SEAT|NAME", help="In a GIF, as this seat sees it; as spectators do if not given.")
 @click.option("--dark", is_flag=True, help="In a GIF, for a dark page.")
 def replay(
     file: str,
     at: int | None,
+    seat: str | None,
     output: str | None,
     lines: bool,
     width: int | None,
     seconds: float | None,
-    seat: str | None,
     dark: bool,
 ) -> None:
     """Show the match in FILE again.
 
-    On a terminal, step through it: by the arrow keys, Home and End; a number and Enter jumps, space plays, q leaves.
+    On a terminal, step through it: by the arrow keys, Page Up and Page Down, Home and End; a number and Enter jumps,
+    space plays, ? helps, q leaves.
+
+    Where hands are hidden, --seat shows them once the match has ended and its deal is no secret any more.
     """
     film = Film(width, seconds, seat, dark)
-    if output is None and film != Film():
-        raise BadRequest(f"{FOR_A_GIF}, which -o names")
+    if output is None and film != Film(seat=seat):
+        raise BadRequest("--width, --seconds and --dark are for a GIF, which -o names")
     if output is not None:
         if at is not None:
             raise BadRequest("--at is for a board on the terminal; a file has all of them")
@@ -58,19 +62,19 @@ def replay(
         return
     with about(file):
         recorded = read_lawful(file)
-    text = title(recorded.opening.game).text
+    eyes, text = eyes_of(recorded, file, seat), title(recorded.opening.game).text
     draw = partial(text, colour=in_colour(sys.stdout), width=size_of(sys.stdout)[0])
     if at is not None:
         match = recorded.at(at)
         for fact in recorded.facts[:at][-1:]:
             click.echo("\n".join([*in_words(fact, match.names), ""]))
-        click.echo(draw(match.view(None), match.names))
+        click.echo(draw(match.view(eyes), match.names))
         return
     if not lines and keyboard() is not None and can_be_drawn_on(sys.stdout):
-        step_through(recorded, text)
+        step_through(recorded, text, eyes)
         return
     match = recorded.at(0)
-    reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty())
+    reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty(), seat=eyes)
     reporter.observe(Started(match.names, match.commitment), match)
     for fact in recorded.facts:
         match = match.after(fact)

@@ -21,6 +21,7 @@ class Scene(NamedTuple):
     heading: str  # what was done last
     match: Match[Any, Any, Any]
     before: Match[Any, Any, Any] | None = None  # one fact earlier
+    seat: Seat | None = None  # whose eyes see it; None: those of spectators
 
 
 def lines_of(
@@ -30,12 +31,12 @@ def lines_of(
     columns, rows = size
     foot = [*clocks(scene.match, used, columns), *(cut(line, columns) for line in below[-MOST_BELOW:])]
     board = draw(
-        scene.match.view(None),
+        scene.match.view(scene.seat),
         scene.match.names,
         colour=True,
         width=columns,
         height=max(1, rows - 1 - len(foot)),
-        before=None if scene.before is None else scene.before.view(None),
+        before=None if scene.before is None else scene.before.view(scene.seat),
     ).split("\n")
     spare = [""] if 1 + len(board) + len(foot) < rows else []
     return [dye(cut(scene.heading, columns), HEADING), *board, *spare, *foot]

@@ -8,6 +8,7 @@ from typing import Any
 from fairplay.cli.scene import Draw, Scene, lines_of
 from fairplay.cli.screen import LEAVING, Screen
 from fairplay.core.events import Started
+from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.hosting.sitting import turns_taken
 from fairplay.journal.replay import Recorded
@@ -19,7 +20,8 @@ TICK = 0.25  # seconds until the size of the terminal is looked at anyhow
 FAR = 10  # facts that "page up" and "page down" go
 LONGEST_NUMBER = 9
 STEPS = {"left": -1, "up": -1, "right": 1, "down": 1, "page up": -FAR, "page down": FAR}
-HINT = "← → step   space plays   ? helps   q leaves"
+HINTS = ("q leaves", "? helps", "← → step")  # the first is the last to be left out
+PLAYS, PLAYING = "space plays", "playing, space pauses"
 HELP = (
     "← ↑           one fact back",
     "→ ↓           one fact on",
@@ -27,7 +29,7 @@ HELP = (
     "Home, End     to the beginning, to the end",
     "12 Enter      to where 12 facts have happened",
     "space         play, or pause",
-    "?             this help, and away with it",
+    "?             this help, and any key away with it",
     "q             leave",
 )
 
@@ -35,8 +37,9 @@ HELP = (
 class Stepping:
     """Where somebody is in a recorded match, and what becomes of it with every key."""
 
-    def __init__(self, recorded: Recorded, draw: Draw) -> None:
+    def __init__(self, recorded: Recorded, draw: Draw, seat: Seat | None = None) -> None:
         self._recorded = recorded
+        self._seat = seat
         self._draw = draw
         self._matches = [recorded.at(0)]  # after each number of facts; worked out as far as somebody has been
         self._last = len(recorded.entries)
@@ -49,7 +52,9 @@ class Stepping:
     def press(self, key: str) -> None:
         """Do what a key stands for; one that stands for nothing does nothing."""
         typed, self._typed = self._typed, ""
-        if key.isdecimal() and key.isascii():
+        if self._helping:
+            self._helping = False
+        elif key.isdecimal() and key.isascii():
             self._typed = (typed + key)[-LONGEST_NUMBER:]
         elif key == "backspace":
             self._typed = typed[:-1]
@@ -61,8 +66,8 @@ class Stepping:
             self._go(0 if key == "home" else self._last)
         elif key == "space":
             self._play_or_pause()
-        elif key in ("?", "escape"):
-            self._helping = key == "?" and not self._helping
+        elif key == "?":
+            self._helping, self._due = True, None
         self.over = key == LEAVING
 
     def wait(self) -> float:
@@ -77,16 +82,16 @@ class Stepping:
 
     def frame(self, screen: Screen) -> list[str]:
         """What is on the screen."""
-        below = [*self._below(), cut(self._foot(), screen.size.columns)]
+        below = [*self._below(), self._foot(screen.size.columns)]
         if self._helping:
             return [*HELP, "", *below[-1:]]
         used = {seat: sum(turns) for seat, turns in turns_taken(self._recorded.entries[: self._at]).items()}
         match = self._match(self._at)
         if self._at:
             said = in_words(self._recorded.facts[self._at - 1], match.names)[0]
-            scene = Scene(f"{self._at}: {said}", match, self._match(self._at - 1))
+            scene = Scene(f"{self._at}: {said}", match, self._match(self._at - 1), self._seat)
         else:
-            scene = Scene(f"0: {in_words(Started(match.names), match.names)[0]}", match)
+            scene = Scene(f"0: {in_words(Started(match.names), match.names)[0]}", match, seat=self._seat)
         return lines_of(scene, self._draw, used, below, screen.size)
 
     def _below(self) -> Sequence[str]:
@@ -97,10 +102,14 @@ class Stepping:
             return [f"unfinished after fact {self._last}"]
         return standings(closing.result, self._recorded.names)
 
-    def _foot(self) -> str:
-        typed = f"to {self._typed}, Enter   " if self._typed else ""
-        plays = "plays" if self._due is not None else ""
-        return f"{self._at} of {self._last} facts {plays:5}  {typed}{HINT}"
+    def _foot(self, width: int) -> str:
+        """Where we are, what was typed, and what keys do: the way out stays when there is little room."""
+        said = f"{self._at} of {self._last} facts   "
+        said += f"to {self._typed}, Enter   " if self._typed else ""
+        hints = [*HINTS[:1], PLAYS if self._due is None else PLAYING, *HINTS[1:]]
+        while hints and len(said) + len("   ".join(hints)) > width:
+            hints.pop()
+        return cut(said + "   ".join(reversed(hints)), width)
 
     def _match(self, facts: int) -> Match[Any, Any, Any]:
         while len(self._matches) <= facts:
@@ -119,9 +128,9 @@ class Stepping:
         self._due = time.monotonic() + PACE
 
 
-def step_through(recorded: Recorded, draw: Draw) -> None:
-    """Let somebody step through a match until they leave."""
-    stepping, shown = Stepping(recorded, draw), list[str]()
+def step_through(recorded: Recorded, draw: Draw, seat: Seat | None = None) -> None:
+    """Let somebody step through a match until they leave, as this seat sees it; None: as spectators do."""
+    stepping, shown = Stepping(recorded, draw, seat), list[str]()
     with Screen(sys.stdout) as screen:
         while not stepping.over:
             frame = stepping.frame(screen)

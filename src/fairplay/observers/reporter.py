@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result, Started
+from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.render.text import printable
 
@@ -12,7 +13,7 @@ DIGITS = 16  # of a long number, for those who only compare it
 
 
 class Reporter:
-    """An observer that writes lines for people; `draw` makes the board's text from the view of spectators.
+    """An observer that writes lines for people; `draw` makes the board's text from what spectators see, or a seat.
 
     With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns. If it is
     `brief`, it says who plays and how the match ends, for those who have seen the rest. If it is `narrow`, the
@@ -27,11 +28,13 @@ class Reporter:
         at_once: bool = True,
         brief: bool = False,
         narrow: bool = False,
+        seat: Seat | None = None,
     ) -> None:
         self._write = write
         self._draw = draw
         self._at_once = at_once
         self._brief = brief
+        self._seat = seat
         self._digits = DIGITS if narrow else None
         self.told_result = False
 
@@ -39,12 +42,12 @@ class Reporter:
         if self._brief and isinstance(event, Fact):
             return
         if self._draw is not None and isinstance(event, Ended):
-            self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+            self._write(f"\n{self._draw(match.view(self._seat), match.names)}\n\n")
         if isinstance(event, Started) and match.id:
             self._write(f"match: {printable(match.id, LONGEST)}\n")
         self._write("".join(f"{line}\n" for line in in_words(event, match.names, self._digits)))
         if self._draw is not None and self._at_once and isinstance(event, Started):
-            self._write(f"\n{self._draw(match.view(None), match.names)}\n\n")
+            self._write(f"\n{self._draw(match.view(self._seat), match.names)}\n\n")
         self.told_result = isinstance(event, Ended)
 
 
