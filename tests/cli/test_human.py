@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from itertools import product, takewhile
 from pathlib import Path
 
@@ -465,3 +466,46 @@ def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
                 terminal.type("\n")
             assert terminal.ended() == 0
     assert record(tmp_path).closing is not None
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+def test_whoever_joins_is_told_at_once_that_time_is_up_in_the_middle_of_typing(scheme: str) -> None:
+    host = subprocess.Popen(
+        [SCRIPT, "play", "fish", f"{scheme}:0", "greedy", *SMALL, "--limit", "move=2,start=60,arrival=60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with host:
+        assert host.stderr is not None and host.stdout is not None
+        place = f"{scheme}://" + host.stderr.readline().rsplit("://", 1)[1].strip()
+        with PseudoTerminal("join", place, "human", environment={"LOGNAME": "Zoë Ann"}) as terminal:
+            terminal.until("s left) Zo-Ann> ")
+            terminal.type("0,")
+            terminal.until("0,\nfairplay: ejected, timed out: no answer within 2 s")
+            assert terminal.ended() == 1
+            assert terminal.settings == terminal.before
+        assert "Zo-Ann (0) is out: timed out (turn), no answer within 2 s" in host.stdout.read()
+
+
+def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
+    host = subprocess.Popen(
+        [SCRIPT, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "600"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with host:
+        assert host.stderr is not None
+        place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
+        with PseudoTerminal("join", place, "human", "--patience", "1") as terminal:
+            terminal.until(PROMPT)
+            terminal.type("0,")
+            time.sleep(1.5)  # longer than the host is waited for, which is when nobody types
+            terminal.type("\x7f\x7fhelp\n")
+            terminal.until(PROMPT)
+            host.kill()
+            terminal.until("before the end of the match")
+            assert terminal.ended() == 1
+            assert terminal.settings == terminal.before

@@ -1,8 +1,11 @@
 """fairplay join: let a player of this machine take part in a match elsewhere."""
 
+import getpass
+import re
 import secrets
+import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
@@ -10,8 +13,8 @@ import click
 import msgspec
 
 from fairplay.cli.match_options import MOST_EVIDENCE, refuse_unreadable
-from fairplay.cli.person import Left, Person, hurrying
-from fairplay.cli.seconds import Seconds
+from fairplay.cli.person import Heard, Left, Person, hurrying
+from fairplay.cli.seconds import A_DAY, Seconds
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
@@ -98,7 +101,11 @@ class Reported:
 @click.command()
 @click.argument("host", metavar="HOST:PORT")
 @click.argument("player")
-@click.option("--name", metavar="NAME", help="What others are to call the player, if the host agrees.")
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="What others are to call the player, if the host agrees; you are called by your name on this machine.",
+)
 @click.option(
     "--wait",
     type=Seconds(more_than_none=False),
@@ -134,6 +141,7 @@ def join(
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, py:module:Name, or human: you.
+    People need more time than programs, so the host should give it: fairplay play GAME tcp:PORT ... --limit 300
 
     With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
     signed up and none is given, it is made of what the player is called here.
@@ -149,9 +157,13 @@ def join(
     if isinstance(far(player), Invitation) or player.startswith("exec:"):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
     wire.check_name(name)
-    with connection(host, wait=wait, patience=patience) as (lines, send):
+    person = player == HUMAN
+    with connection(host, wait=wait, patience=A_DAY if person else patience) as (lines, send):
         say(f"connected to {host}")
-        to_the_end = took_part(player, lines, send, name)
+        if person:
+            to_the_end = took_part(player, Heard(lines, patience), send, name or own_name())
+        else:
+            to_the_end = took_part(player, lines, send, name)
     context.exit(0 if to_the_end else 1)
 
 
@@ -199,7 +211,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
     return ended
 
 
-def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
+def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
     """Play the match, and say how it went; was the player there to the end?"""
     table: list[Reported] = []
     people: list[Person] = []
@@ -209,6 +221,8 @@ def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None
         if address == HUMAN:
             player = Person(game)
             people.append(player)
+            if isinstance(lines, Heard):
+                lines.interrupt = player.keyboard.interrupted_by(signal.SIGUSR1)
         else:
             player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES), OTHERS)
         table.append(Reported(player, game))
@@ -232,6 +246,14 @@ def took_part(address: str, lines: Iterator[bytes], send: Callable[[bytes], None
         return True
     say(f"{lost} before the end of the match")
     return False
+
+
+def own_name() -> str | None:
+    """What whoever sits here is called on this machine, as far as it is a name here; None: not at all."""
+    try:
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", getpass.getuser()).strip("-")[: wire.LONGEST_NAME] or None
+    except (KeyError, OSError, ImportError):  # nobody has heard of them
+        return None
 
 
 def connection(host: str, *, wait: float, patience: float) -> AbstractContextManager[HostLine]:

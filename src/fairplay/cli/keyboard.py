@@ -1,10 +1,13 @@
 """Read what a person types: with line editing, history and completion on a terminal, and plain lines elsewhere."""
 
 import os
+import signal
 import sys
 import termios
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 STDIN = 0
@@ -20,6 +23,10 @@ SETTINGS = (
 )
 
 
+class Interrupted(Exception):
+    """Nobody waits any more for what is being typed."""
+
+
 class Keyboard:
     """What is typed on stdin. `let_go` puts the terminal in order, and may be called from another thread."""
 
@@ -28,17 +35,39 @@ class Keyboard:
         self._complete = complete
         self._found: list[str] = []
         self._asking = False
+        self._over = False
         self._before: list[Any] | None = None
         if self.is_terminal:
             self._before = termios.tcgetattr(STDIN)
             self._edit_lines()
 
     def ask(self, prompt: str) -> str | None:
-        """A line; None: there are no more."""
+        """A line; None: there are no more. Raises Interrupted if another thread wants it to end."""
         self._asking = True
-        line = self._edited(prompt) if self.is_terminal else plain_line(prompt)
-        self._asking = False
-        return line
+        try:
+            if self._over:
+                raise Interrupted
+            return self._edited(prompt) if self.is_terminal else plain_line(prompt)
+        except Interrupted:
+            self.let_go()
+            raise
+        finally:
+            self._asking = False
+
+    def interrupted_by(self, number: signal.Signals) -> Callable[[], None]:
+        """What ends the asking, also in the middle of a line, by a signal; it may be called from another thread."""
+
+        def heard(number: int, frame: FrameType | None) -> None:
+            if self._asking:
+                raise Interrupted
+
+        def interrupt() -> None:
+            self._over = True
+            signal.pthread_kill(main, number)
+
+        main = threading.get_ident()
+        signal.signal(number, heard)
+        return interrupt
 
     def forget(self) -> None:
         """Forget what was typed before anybody was asked for it."""

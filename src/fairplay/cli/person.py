@@ -13,18 +13,20 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from textwrap import wrap
 from typing import Any
 
-from fairplay.cli.keyboard import Keyboard
+from fairplay.cli.keyboard import Interrupted, Keyboard
 from fairplay.cli.output import in_colour, plain_output
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.journal.appeal import clauses
+from fairplay.players.dial import Lost
 from fairplay.players.limits import FOREVER
-from fairplay.players.serve import read_line, serve_player
+from fairplay.players.serve import Misunderstood, read_line, serve_player
+from fairplay.players.wire import Goodbye
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 
@@ -75,7 +77,13 @@ class Person:
         self._news.append(", ".join(news) if isinstance(news, tuple) else plain(news))
 
     def take_turn(self, view: Any) -> Any:
-        """Ask until there is something lawful that they want to send."""
+        """Ask until there is something lawful that they want to send, or nobody wants to know any more."""
+        try:
+            return self._turn(view)
+        except Interrupted:
+            return None
+
+    def _turn(self, view: Any) -> Any:
         self._until = time.monotonic() + self.allowed
         self._view, self._known = view, None
         if self._private:
@@ -260,6 +268,57 @@ def hurrying(lines: Iterable[bytes], who: Callable[[], Person | None]) -> Iterat
         if (person := who()) is not None:
             person.allowed = getattr(read_line(text), "limit", FOREVER)
         yield text
+
+
+class Heard:
+    """What a host elsewhere says, which another thread listens to: whoever types may be out by then.
+
+    `patience` is for how many seconds a message is waited for, which is not while somebody types.
+    """
+
+    def __init__(self, lines: Iterator[bytes], patience: float) -> None:
+        self.interrupt: Callable[[], None] | None = None
+        self._lines: SimpleQueue[bytes | Lost | None] = SimpleQueue()
+        self._patience = patience
+        threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            try:
+                line = self._lines.get(timeout=self._patience)
+            except Empty:
+                raise Lost(f"no message came for {self._patience:g} s") from None
+            if line is None:
+                return
+            if isinstance(line, Lost):
+                raise line
+            yield line
+
+    def _listen(self, lines: Iterator[bytes]) -> None:
+        """Hear all of it; when the host says goodbye or nothing more, end the typing."""
+        lost: Lost | None = None
+        try:
+            for line in lines:
+                self._lines.put(line)
+                if is_goodbye(line):
+                    self._end()
+        except Lost as error:
+            lost = error
+        finally:
+            self._lines.put(lost)
+            self._end()
+
+    def _end(self) -> None:
+        if self.interrupt is not None:
+            self.interrupt()
+
+
+def is_goodbye(line: bytes) -> bool:
+    """Is this how a host lets somebody go?"""
+    try:
+        return isinstance(read_line(line), Goodbye)
+    except Misunderstood:
+        return False
 
 
 # The process at the terminal.
