@@ -21,7 +21,7 @@ from fairplay.games.tsuro.shapes import (
     port_at,
 )
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table, View
-from fairplay.games.tsuro.terminal import board_lines, dealt_lines, legend_for, size_in
+from fairplay.games.tsuro.terminal import board_lines, dealt_lines, legend_for, panel_lines, size_in
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
 from fairplay.render.fit import Room, side_by_side
@@ -35,7 +35,6 @@ from fairplay.render.panel import (
     Look,
     Player,
     Tray,
-    cards,
     grain,
     named,
     picture,
@@ -142,25 +141,13 @@ def text(
     size, other = size_in(table, left), size_in(table, narrow)
     crowded = size is None and bool(dealt) and width is not None and width >= 2 * CARDS
     if height is not None and ((other is not None and (size is None or other > size)) or crowded):
-        panel = _panel(view, players, legend_for(table, other), height, colour=colour)
+        panel = panel_lines(view, _now(table), players, legend_for(table, other), CARDS - 2, height, colour=colour)
         if len(panel) <= height:
             return "\n".join(side_by_side(board(narrow), panel))
     legend = ["", *fold(legend_for(table, size), width or USUAL, " ")]
     if height is None or size_in(table, room.less(len(legend) + len(below))) == size is not None:
         below = [*legend, *below]
     return "\n".join([*board(room.less(len(below))), *below])
-
-
-def _panel(view: View, players: Sequence[Player], legend: Sequence[str], height: int, *, colour: bool) -> list[str]:
-    """What stands beside the board: the tiles to choose from, the players, and the signs if there is room."""
-    width, briefly = CARDS - 2, [player._replace(facts="") for player in players]
-    if view.dealt:
-        short = [player._replace(mark=player.mark.partition(" in ")[0]) for player in briefly]
-        panel = [*dealt_lines(view.dealt, width), _now(view.table), *roster(short, colour=colour, width=width)]
-    else:
-        panel = [_now(view.table), "", *cards(briefly, colour=colour, width=width)]
-    signs = ["", *fold(legend, width, " ")]
-    return [*panel, *signs] if len(panel) + len(signs) <= height else panel
 
 
 def looks(view: View) -> list[Look]:

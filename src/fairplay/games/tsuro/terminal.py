@@ -22,11 +22,11 @@ from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.games.tsuro.routes import ALL, EAST, NORTH, SIGNS, SOUTH, WEST, Cell, Size, routes_of
-from fairplay.games.tsuro.state import Table
+from fairplay.games.tsuro.state import Table, View
 from fairplay.games.tsuro.ways import faced, way_of
 from fairplay.render.fit import Part, Room, Scale, left_out, part_of
-from fairplay.render.panel import Look
-from fairplay.render.text import CHANGED, dye
+from fairplay.render.panel import Look, Player, cards, roster
+from fairplay.render.text import CHANGED, dye, fold
 
 Canvas = dict[Cell, tuple[str, str]]  # a sign, and the code of its colour
 Looks = Mapping[str, Look]
@@ -114,6 +114,20 @@ def dealt_lines(dealt: Sequence[int], width: int | None = None) -> Iterator[str]
     for start in range(0, len(dealt), most):
         drawn = [_dealt(tile) for tile in dealt[start : start + most]]
         yield from (BETWEEN.join(parts).rstrip() for parts in zip(*drawn, strict=True))
+
+
+def panel_lines(
+    view: View, now: str, players: Sequence[Player], legend: Sequence[str], width: int, height: int, *, colour: bool
+) -> list[str]:
+    """What stands beside the board: the tiles to choose from, the players, and the signs if there is room."""
+    briefly = [player._replace(facts="") for player in players]
+    if view.dealt:
+        short = [player._replace(mark=player.mark.partition(" in ")[0]) for player in briefly]
+        panel = [*dealt_lines(view.dealt, width), now, *roster(short, colour=colour, width=width)]
+    else:
+        panel = [now, "", *cards(briefly, colour=colour, width=width)]
+    signs = ["", *fold(legend, width, " ")]
+    return [*panel, *signs] if len(panel) + len(signs) <= height else panel
 
 
 def _dealt(tile: int) -> list[str]:
