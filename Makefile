@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles w
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
 	@echo "make test      run the tests, on two cores; says which take longest"
-	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, programs in other languages"
+	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"

@@ -1,7 +1,7 @@
 """Mark what takes long, and let files with long tests begin first, so that no worker is left with one at the end.
 
-`make test` leaves out what is marked: attacks, repetition, browsers, and programs in other languages. `make test-long`
-runs it, and so does whatever a change has to pass before it lands.
+`make test` leaves out what is marked: attacks, repetition, browsers, terminals, and programs in other languages.
+`make test-long` runs it, and so does whatever a change has to pass before it lands.
 """
 
 import pytest
@@ -13,6 +13,10 @@ LONG = (  # whole folders, and files
     "tests/players/test_course_remote.py",
     "tests/players/test_shown.py",
     "tests/harness/test_over_network.py",
+    "tests/cli/test_human.py",
+    "tests/cli/test_in_place.py",
+    "tests/cli/test_stepping.py",
+    "tests/cli/test_debug.py",
     "tests/page/test_in_browser.py",
     "tests/page/test_names.py",
     "tests/page/test_looks.py",
@@ -25,7 +29,6 @@ FIRST = (  # of the others, in seconds, with the longest first
     "tests/tournament/test_runners.py",
     "tests/players/test_process.py",
     "tests/cli/test_check_bot.py",
-    "tests/cli/test_debug.py",
     "tests/cli/test_tournament.py",
     "tests/cli/test_programs.py",
     "tests/every_game/test_conformance.py",
