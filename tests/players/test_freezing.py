@@ -59,6 +59,9 @@ def start():
 """
 
 
+SLICE = 0.005  # seconds that a scheduler may let a thread go on before it lets on whoever is to stop it
+
+
 @pytest.fixture(params=FREEZERS)
 def freezer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way to stop a program."""
@@ -110,7 +113,8 @@ def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: 
     found = asyncio.run(burn())
 
     assert max(found) < 0.025
-    assert statistics.median(found) < 0.001
+    assert statistics.median(found) < SLICE
+    assert min(found) < 0.001
     assert nothing_left(before)
 
 
