@@ -199,6 +199,8 @@ class Program(Stream):
             with suppress(TimeoutError):
                 async with asyncio.timeout(KILL_WAIT):
                     await self._pipes.ended.wait()
+                    if self._hear is not None:  # then all of it was asked for, and some may still be on its way
+                        await asyncio.wait((self._listening,), timeout=CODE_WAIT)
         finally:
             if 0 in self._pipes.open:
                 self._writer.transport.abort()  # what was not read is lost
