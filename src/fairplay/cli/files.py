@@ -19,7 +19,6 @@ SMALL = 450  # pixels: a picture that is not as wide leaves out what could not b
 WIDTH, SECONDS = 600, 0.7  # of a GIF
 MOST_POSITIONS = 300  # of a GIF; of a longer match some are left out
 MANY = 40  # pictures that are worth a bar
-FOR_A_GIF = "--width, --seconds, --seat and --dark are for a GIF"
 
 width_option = click.option(
     "--width",
@@ -48,7 +47,10 @@ def write_replay(file: str, output: str, film: Film) -> None:
 def page_of(file: str, film: Film) -> bytes:
     """A match as a page for browsers."""
     if film != Film():
-        raise BadRequest(f"{FOR_A_GIF}; a page has buttons for it, and is as wide as its window")
+        raise BadRequest(
+            "--width, --seconds, --seat and --dark are for a GIF; "
+            "a page has buttons for it, and is as wide as its window"
+        )
     from fairplay.page.replay import replay_of
     from fairplay.tournament.notebook import is_revealed
 
