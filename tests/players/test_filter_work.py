@@ -32,6 +32,7 @@ own = subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True, st
 group = subprocess.run(["echo", "2"], capture_output=True, process_group=0, text=True)
 stopped = subprocess.Popen(["sleep", "1000"])
 stopped.send_signal(signal.SIGSTOP)
+os.waitpid(stopped.pid, os.WUNTRACED)
 stopped.terminate()
 stopped.kill()
 print(json.dumps([sorted(found), squares, queue.get(), memory.buf[0], own.stdout, group.stdout, stopped.wait()]))
