@@ -68,7 +68,7 @@ class InMemory(Line):
 
     async def receive(self) -> bytes:
         """Say something to that, unless it is about a turn."""
-        assert not isinstance(self._asked, wire.Goodbye)
+        assert isinstance(self._asked, wire.Asked)
         if isinstance(self._asked, wire.TakeTurn):
             await asyncio.Event().wait()
         return wire.encode({"nonce": self._asked.nonce, "answer": None})
@@ -132,7 +132,7 @@ class Slow(InMemory):
         if isinstance(asked, wire.TakeTurn):
             await asyncio.sleep(self._pause)
             answer = next(GAME.actions(GAME.unpack(asked.view)))
-        assert not isinstance(asked, wire.Goodbye)
+        assert isinstance(asked, wire.Asked)
         return wire.encode({"nonce": asked.nonce, "answer": answer})
 
 

@@ -44,16 +44,17 @@ def text() -> str:
 
 def schema() -> Schema:
     """A line of the protocol is a message or a reply; whatever else there is has a name under $defs."""
-    (message, reply, named), parts = msgspec.json.schema_components(
-        (wire.WireMessage, wire.Reply, wire.Named), ref_template="#/$defs/{name}"
+    (message, reply, introduction), parts = msgspec.json.schema_components(
+        (wire.WireMessage, wire.Reply, wire.Introduction), ref_template="#/$defs/{name}"
     )
     games = definitions()
     defs: Schema = {"message": message, "reply": reply, **parts, **games}
     for kind, field, choices in (
         ("Start", "view", named_like(".view", games)),
         ("TakeTurn", "view", named_like(".view", games)),
+        ("Changed", "view", named_like(".view", games)),
         ("Tell", "news", named_like(".news", games)),
-        ("Reply", "answer", [{"type": "null"}, named, *named_like(".action", games)]),
+        ("Reply", "answer", [{"type": "null"}, introduction, *named_like(".action", games)]),
     ):
         defs[kind]["properties"][field] = {"anyOf": choices}
     return {

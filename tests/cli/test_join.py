@@ -145,7 +145,7 @@ def test_a_player_whose_name_the_host_does_not_take_is_told_so(scheme: str, monk
 
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        "fairplay: ejected, malformed: the answer to hello is neither null nor a name: "
+        "fairplay: ejected, malformed: the answer to hello is neither null nor an introduction: "
         "a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
     )
 

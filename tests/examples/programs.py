@@ -62,6 +62,9 @@ class Tapped:
         self.said.append(Said(False, await self._line.receive()))
         return self.said[-1].text
 
+    def offer(self, text: bytes) -> bool:
+        return self._line.offer(text)
+
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:
             self.said.append(Said(True, last.rstrip(b"\n")))

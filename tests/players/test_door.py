@@ -753,7 +753,7 @@ def test_a_name_that_is_none_is_refused_at_hello_with_what_a_name_is(name: str) 
 
     goodbye, seated = run(host())
 
-    why = "the answer to hello is neither null nor a name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+    why = "the answer to hello is neither null nor an introduction: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
     assert goodbye == {"type": "goodbye", "match": "m", "fault": "malformed", "why": why, "clause": ""}
     assert seated == "greedy"
 

@@ -24,7 +24,7 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
 from fairplay.server import course
 from fairplay.server.course import NOTHING, Served, serve
-from fairplay.server.lobby import MOST_TOLD
+from fairplay.server.course_lobby import MOST_TOLD
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
 from tests.players.programs import gained, holdings, soon

@@ -26,7 +26,7 @@ from fairplay.players.limits import Budget, Limits
 from fairplay.players.location import Command
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.wire import Named
+from fairplay.players.wire import Introduction
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph
@@ -123,7 +123,7 @@ class Gate:
                 case Failed(fault, why):
                     ejected = Ejected(trial.seat, fault, Moment.GREETING, why)
                     return self._refuse("start", Trouble(ejected, None, hello), trial)
-                case Answered(Named(name)):
+                case Answered(Introduction(str(name))):
                     name = f", and would like to be called {name}"
         return self._say("ok", f"start: it said hello after {self._starts[0]}{name}")
 

@@ -62,6 +62,9 @@ class Overheard:
         self._replies.append(text)
         return text
 
+    def offer(self, text: bytes) -> bool:
+        return self._line.offer(text)
+
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:
             self._tell(f"  > {fit(last)}")

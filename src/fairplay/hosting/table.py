@@ -194,6 +194,8 @@ def door_at(invitation: Invitation) -> Door:
         return listen_tcp(invitation.place)
     if invitation.scheme == "course":
         raise BadRequest(f"who came to the server of the course of {invitation.place} cannot be sent for again")
+    if invitation.scheme == "visitor":
+        raise BadRequest(f"who came to a house as {invitation.place} comes back to that house alone")
     from fairplay.players.websocket import listen_websocket  # the library that it needs is an extra
 
     return listen_websocket(invitation.place)

@@ -138,7 +138,7 @@ class Guests:
             answer = await remote.hello()
             if isinstance(answer, Answered) and not self.full.is_set():
                 seated = True
-                self.seated.append(Guest(remote, getattr(answer.value, "name", None), place))
+                self.seated.append(Guest(remote, getattr(answer.value, "name", None) or None, place))
                 if len(self.seated) == self._seats:
                     self.full.set()
         finally:

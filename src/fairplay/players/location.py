@@ -37,8 +37,8 @@ class Command(msgspec.Struct, frozen=True):
 class Invitation(msgspec.Struct, frozen=True):
     """A place where somebody may come in; the same place can be for several seats."""
 
-    scheme: str  # tcp or ws; course: it came to the server of one
-    place: str  # PORT or HOST:PORT, or the game of the course
+    scheme: str  # tcp or ws; course: it came to the server of one; visitor: it came to a house
+    place: str  # PORT or HOST:PORT, or the game of the course, or the id that a visitor has at the house
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ def far(address: str) -> Command | Invitation | Person | None:
     if address == HUMAN:
         return Person()
     scheme, colon, rest = address.partition(":")
-    if colon and scheme in ("tcp", "ws", "course"):
+    if colon and scheme in ("tcp", "ws", "course", "visitor"):
         return Invitation(scheme, rest)
     if colon and scheme == "exec":
         return Command(words_in(rest))

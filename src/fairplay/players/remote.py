@@ -22,7 +22,7 @@ from fairplay.referee.referee import NOT_DUE
 
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
-NO_NAME = f"the answer to hello is neither null nor a name: {wire.A_NAME}"
+NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
 MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
 
 
@@ -65,6 +65,10 @@ class Line(Protocol):
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
 
+    def offer(self, text: bytes) -> bool:
+        """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
+        return False
+
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words if that can be done in so many seconds; then let go of everything, on every path."""
 
@@ -92,6 +96,29 @@ class Questioner:
         return "\n".join(part for part in parts if part)
 
 
+class Nonces:
+    """What ties replies to questions, for as long as a line lasts, however many matches are played over it."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(16)
+        self._questions = 0
+
+    def next(self) -> str:
+        """The one for the next question."""
+        self._questions += 1
+        return self._nonce(self._questions)
+
+    def is_old(self, nonce: str) -> bool:
+        """Was this one of a question before?"""
+        number, _, _ = nonce.partition("-")
+        known = number.isascii() and number.isdigit() and int(number) < self._questions
+        return known and nonce == self._nonce(int(number))
+
+    def _nonce(self, question: int) -> str:
+        """What only who heard a question knows of it: its number, and a part that nobody can guess."""
+        return f"{question}-{blake2b(b'%d' % question, key=self._secret, digest_size=8).hexdigest()}"
+
+
 class Remote(Questioner):
     """A channel over a line. One question is open at a time, and every wait has a deadline."""
 
@@ -103,6 +130,7 @@ class Remote(Questioner):
         match_id: str = "",
         limits: Limits = DEFAULT,
         took: Sequence[float] = (),
+        nonces: Nonces | None = None,  # of a line that was used before
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(line, clock)
@@ -113,8 +141,7 @@ class Remote(Questioner):
         self._budget = Budget(limits)
         self.had_turns(took)
         self._decode_action = wire.action_decoder(type(game))
-        self._secret = secrets.token_bytes(16)
-        self._questions = 0
+        self._nonces = Nonces() if nonces is None else nonces
         self._stale = 0
 
     def had_turns(self, took: Sequence[float]) -> None:
@@ -124,9 +151,9 @@ class Remote(Questioner):
 
     async def hello(self) -> Answered | Failed:
         """Wait until the player is there, which may take longer than an answer; it may say its name."""
-        nonce, limit = self._next_nonce(), self._limits.start_up
+        nonce, limit = self._nonces.next(), self._limits.start_up
         text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
-        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, NO_NAME)
+        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, NO_INTRODUCTION)
         self._broken = answer if isinstance(answer, Failed) else None
         return answer
 
@@ -136,7 +163,7 @@ class Remote(Questioner):
             return self._broken
         takes_turn = isinstance(message, TakeTurn)
         self._turns += takes_turn
-        nonce, limit = self._next_nonce(), self._budget.allowed(message)
+        nonce, limit = self._nonces.next(), self._budget.allowed(message)
         text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
         decode, why = (self._decode_action, NO_ACTION) if takes_turn else (wire.acknowledgement_decoder, NOT_DUE)
         answer = await self._exchange(text, nonce, limit, decode, why)
@@ -147,7 +174,7 @@ class Remote(Questioner):
         """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
         last, within = b"", self._limits.goodbye
         if isinstance(parting, Receipt):
-            nonce = self._next_nonce()
+            nonce = self._nonces.next()
             last = wire.closing(parting, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=within)
         elif parting is not None:
             last = wire.goodbye(self._match_id, parting)
@@ -165,7 +192,7 @@ class Remote(Questioner):
                 await self._line.send(text)
                 received = await self._line.receive()
                 reply = wire.read_reply(received)
-                while isinstance(reply, Reply) and reply.nonce != nonce and self._is_old(reply.nonce):
+                while isinstance(reply, Reply) and reply.nonce != nonce and self._nonces.is_old(reply.nonce):
                     self._stale += 1
                     if self._stale > MOST_STALE:
                         break
@@ -190,19 +217,6 @@ class Remote(Questioner):
             return self._failed(Fault.MALFORMED, not_due, timer, received, answer.why)
         took = timer.taken
         return Answered(answer, took, partial(self._known, timer, took, received))
-
-    def _next_nonce(self) -> str:
-        self._questions += 1
-        return self._nonce(self._questions)
-
-    def _nonce(self, question: int) -> str:
-        """What only who heard a question knows of it: its number, and a part that nobody can guess."""
-        return f"{question}-{blake2b(b'%d' % question, key=self._secret, digest_size=8).hexdigest()}"
-
-    def _is_old(self, nonce: str) -> bool:
-        number, _, _ = nonce.partition("-")
-        known = number.isascii() and number.isdigit() and int(number) < self._questions
-        return known and nonce == self._nonce(int(number))
 
 
 def described(received: bytes) -> str:

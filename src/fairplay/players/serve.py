@@ -10,7 +10,7 @@ from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
 from fairplay.players import wire
-from fairplay.players.wire import Closing, End, Goodbye, Hello, Start, TakeTurn, Tell
+from fairplay.players.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
 
 MOST_SHOWN = 80  # bytes of what was not understood
 
@@ -49,6 +49,8 @@ def serve_player(
             case Closing():
                 call(player, "closing", line.receipt)
                 return None
+            case Welcome() | Changed() | Suspended():
+                continue
             case Hello():
                 if line.protocol != wire.PROTOCOL:
                     raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ MOST_BYTES = 8 * 1024  # of a line from a player
 MOST_DEPTH = 32  # of objects and lists in one another
 MOST_DIGITS = 18  # of a number
 LONGEST_NAME = 20
+LONGEST_TOKEN = 64
 A_NAME = f"a name is 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, _ and -"
 NAME = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}(?!\\n)$"  # in Python, a $ may stand before the end of a line
 
@@ -36,12 +37,15 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     limit: float  # seconds until the reply has to be here
 
 
-class Hello(Asked, frozen=True, kw_only=True, tag="hello"):
-    """The first message: what will be played, and in which version of the protocol."""
+class Hello(Asked, frozen=True, kw_only=True, tag="hello", omit_defaults=True):
+    """The first message: in which version of the protocol we speak, and what will be played.
+
+    At the door of a house nobody knows that yet, and there is no game in it; each match has a hello of its own there.
+    """
 
     protocol: int
-    game: str
-    parameters: dict[str, Any]
+    game: str = ""
+    parameters: dict[str, Any] = {}
 
 
 class Start(Asked, frozen=True, kw_only=True, tag="start"):
@@ -85,7 +89,29 @@ class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
     clause: str
 
 
-WireMessage = Hello | Start | TakeTurn | Tell | End | Closing | Goodbye
+class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", omit_defaults=True):
+    """A house has signed you up; there is nothing to reply. With the token you can come back if the line is lost."""
+
+    name: str  # what you are called here
+    window: float  # seconds that a seat is kept for you
+    token: str = ""  # for those who brought none of their own
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True, tag="changed"):
+    """What spectators see now, for a player that asked to hear of every change; there is nothing to reply."""
+
+    match: str
+    view: Any
+
+
+class Suspended(msgspec.Struct, frozen=True, kw_only=True, tag="suspended"):
+    """The house stops, and what is played goes on when it is back; the line is cut, and there is nothing to reply."""
+
+    why: str
+    again: float  # seconds after which it makes sense to come again; not all at the same moment
+
+
+WireMessage = Hello | Welcome | Start | TakeTurn | Tell | Changed | End | Closing | Suspended | Goodbye
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,10 +121,15 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer: msgspec.Raw
 
 
-class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer to hello of a player that wants a name."""
+class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The answer to hello of somebody who has something to say about itself. Only a house looks at the last four."""
 
-    name: Annotated[str, msgspec.Meta(pattern=NAME)]
+    name: Annotated[str, msgspec.Meta(pattern=NAME)] | msgspec.UnsetType = msgspec.UNSET  # that it wants to have
+    changes: bool = False  # does it want to hear of every change?
+    token: Annotated[str, msgspec.Meta(max_length=LONGEST_TOKEN)] = ""  # that proves who it is
+    game: Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)] = ""  # that it wants to play; empty: any
+    visit: Literal["play", "watch", "status"] = "play"  # what it comes for
+    room: Annotated[str, msgspec.Meta(max_length=LONGEST_TOKEN)] = ""  # that it wants to watch; empty: any
 
 
 class Malformed(msgspec.Struct, frozen=True):
@@ -193,7 +224,7 @@ def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[msgspec.Raw], A
 
 
 acknowledgement_decoder = msgspec.json.Decoder(None).decode
-hello_decoder = msgspec.json.Decoder(Named | None).decode
+hello_decoder = msgspec.json.Decoder(Introduction | None).decode
 
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)  # also one that never ends, or the search would begin again
 

@@ -34,8 +34,8 @@ from fairplay.players.places import reason
 from fairplay.players.sign_up import SignUp
 from fairplay.referee.closing import surely
 from fairplay.referee.host import Referee, distinct
+from fairplay.server.course_lobby import CourseLobby, Show, Tell, numbers, unshown
 from fairplay.server.in_loop import InLoop
-from fairplay.server.lobby import Lobby, Show, Tell, numbers, unshown
 from fairplay.tournament import notebook
 from fairplay.tournament.courses import COURSES
 from fairplay.tournament.events import Audience, PlayerEjected, TournamentEvent, TournamentObserver
@@ -72,7 +72,7 @@ async def serve(
     refuse_senseless(dialect, rules)
     if journal is not None:
         refuse_unfit(Path(journal))
-    lobby = Lobby(rules, tell)
+    lobby = CourseLobby(rules, tell)
     async with SignUp(
         dialect,
         host,

@@ -18,7 +18,7 @@ def unshown(line: Callable[[], str]) -> AbstractContextManager[object]:
     return nullcontext()
 
 
-class Lobby:
+class CourseLobby:
     """Where clients wait until it begins."""
 
     def __init__(self, rules: ServerRules, tell: Tell) -> None:
