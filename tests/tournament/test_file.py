@@ -375,4 +375,4 @@ def test_a_file_may_be_long_but_not_endless(tmp_path: Path) -> None:
     filled = TWO + "#" * (MOST_BYTES - len(TWO))
 
     assert len(cup_of(tmp_path, filled).players) == 2
-    assert refusal(tmp_path, f"{filled}#") == "has more than 1048576 bytes, which no tournament needs"
+    assert refusal(tmp_path, f"{filled}#") == "has more than 1048576 bytes, which nobody needs"

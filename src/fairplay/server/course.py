@@ -22,9 +22,9 @@ from fairplay.core.roles import AsyncChannel, Record
 from fairplay.course.dialect import Call, Dialect
 from fairplay.course.servers import ServerRules
 from fairplay.games import game_with
-from fairplay.hosting.run import Hosted
+from fairplay.hosting.run import Hosted, run_async
 from fairplay.hosting.sitting import Sitting, journal_in, new_match, unrecorded
-from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.hosting.table import Gathering
 from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
@@ -174,7 +174,7 @@ class Company:
     async def _managed(self, cup: Cup, folder: Path) -> tuple[Ranks, list[str]]:
         """What comes of a tournament; afterwards nobody writes to its folder any more, also if it was cancelled."""
         loop = asyncio.get_running_loop()
-        executor = InLoop(loop, self._channels)
+        executor = InLoop(loop, self._play)
         managing = loop.run_in_executor(None, managed, cup, folder, executor, Ejections(self._tell))
         managing.add_done_callback(lambda future: future.exception())  # if it was cancelled, nobody else looks at it
 
@@ -219,6 +219,9 @@ class Company:
         if folder is not None:
             begin = partial(journal_in(folder, Sync.BATCH).begin, match, players=addresses, **terms.kept)
         return Sitting(match, names, addresses, terms, begin)
+
+    async def _play(self, spec: MatchSpec) -> Outcome:
+        return await run_async(spec, gathered=self._channels(spec))
 
     def _channels(self, spec: MatchSpec) -> dict[Seat, AsyncChannel]:
         """The channels to those who play a match."""

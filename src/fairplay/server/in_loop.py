@@ -1,25 +1,22 @@
 """Let a manager, which waits in a thread, have matches played in an event loop by those who are connected there."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from fairplay.core.game import Seat
-from fairplay.core.roles import AsyncChannel
-from fairplay.hosting.run import run_async
-from fairplay.hosting.spec import MatchSpec
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.tournament.worker import Job, Played, decode_job, encode
 
-Gather = Callable[[MatchSpec], Mapping[Seat, AsyncChannel]]  # the channels of those who are to play
+Play = Callable[[MatchSpec], Awaitable[Outcome]]  # with those who are connected
 
 
 class InLoop(Executor):
     """Plays jobs in an event loop; they are handed over from another thread."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, gather: Gather) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, play: Play) -> None:
         self._loop = loop
-        self._gather = gather
+        self._play_match = play
         self._playing: set[Future[bytes]] = set()
         self._tasks: set[asyncio.Task[bytes]] = set()  # in which they are played
         self._stopped = False
@@ -46,4 +43,4 @@ class InLoop(Executor):
         task: Any = asyncio.current_task()
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return encode([Played(await run_async(spec, gathered=self._gather(spec))) for spec in job.specs])
+        return encode([Played(await self._play_match(spec)) for spec in job.specs])

@@ -2,10 +2,10 @@
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import msgspec
 
@@ -13,9 +13,9 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import GAMES, title
-from fairplay.hosting.spec import seed_options
+from fairplay.hosting.spec import Entrant, seed_options
 from fairplay.players.address import named_in_module
-from fairplay.players.limits import PLAIN, Limits
+from fairplay.players.limits import PLAIN, Limits, Seconds
 from fairplay.players.sandbox import Level
 from fairplay.referee.host import seats_by_age
 from fairplay.render.text import printable
@@ -47,21 +47,51 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     players: list[Any] = []
     folders: list[str] = []
     observers: list[str] = []
+    signup: dict[str, Any] | None = None
+
+
+class SignUp(msgspec.Struct, frozen=True):
+    """How many players come to a tournament by themselves, and how long they are waited for."""
+
+    min: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 2
+    max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
+    wait: Seconds = 60.0  # from when the least of them are there
+    guests: bool = True  # may those play who have no token of their own?
 
 
 KEYS = Written.__struct_fields__
 
 
-def read_cup(path: Path, seed: bytes) -> Cup:
-    """The tournament in a file; its seed is this one if the file names none. Raises BadRequest with the place."""
+def read_cup(path: Path, seed: bytes, joined: Sequence[Entrant] = ()) -> Cup:
+    """The tournament in a file; its seed is this one if the file names none. Raises BadRequest with the place.
+
+    Where players sign up, those who did so have joined those in the file.
+    """
     with at(path):
-        return cup_from(tables_in(path), path.parent.resolve(), seed)
+        return cup_from(tables_in(path), path.parent.resolve(), seed, joined)
 
 
-def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes) -> Cup:
-    """The tournament that the tables of a file in the directory `base` describe."""
+def read_sign_up(path: Path) -> SignUp:
+    """How players sign up for the tournament in a file. Raises BadRequest if nobody does."""
+    with at(path):
+        tables = tables_in(path)
+        if "signup" not in tables:
+            raise BadRequest("nobody signs up for this tournament: write signup = { min = 2, max = 8, wait = 60 }")
+        refuse_unknown(tables, KEYS, "")
+        written = converted(tables, Written, "")
+        refuse_unknown(written.signup or {}, SignUp.__struct_fields__, "signup")
+        found = converted(written.signup, SignUp, "signup")
+        if found.min > found.max:
+            raise BadRequest(f"signup: min {found.min} is more than max {found.max}")
+        return found
+
+
+def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes, joined: Sequence[Entrant] = ()) -> Cup:
+    """The tournament that the tables of a file in the directory `base` describe, with those who have joined it."""
     refuse_unknown(tables, KEYS, "")
     written = converted(tables, Written, "")
+    if written.signup is not None and not joined:
+        raise BadRequest("signup: players come to this one by themselves; run it by: fairplay serve --tournament FILE")
     if written.game not in GAMES:
         raise BadRequest(f"game: there is no game {written.game!r}{meant(written.game, GAMES)}")
     shelf = title(written.game)
@@ -77,7 +107,7 @@ def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes) -> Cup:
     for address in written.observers:
         with at("observers"):
             refuse_unknown_observer(address)
-    players = entrants_from(listed_from(written.players), written.folders, base, shelf)
+    players = (*entrants_from(listed_from(written.players), written.folders, base, shelf), *joined)
     refuse_impossible(rules, settings, len(players))
     return Cup(
         game=written.game,
@@ -105,7 +135,7 @@ def tables_in(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise BadRequest(f"cannot be read: {getattr(error, 'strerror', error)}") from None
     if len(data) > MOST_BYTES:
-        raise BadRequest(f"has more than {MOST_BYTES} bytes, which no tournament needs")
+        raise BadRequest(f"has more than {MOST_BYTES} bytes, which nobody needs")
     try:
         tables = tomllib.loads(data.decode("utf-8-sig"))
         refuse_odd(tables, "")

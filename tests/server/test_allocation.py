@@ -1,0 +1,81 @@
+"""Let matches begin when all who play in them are free."""
+
+import asyncio
+from collections.abc import Set
+
+import pytest
+
+from fairplay.server.allocation import Allocation
+
+
+class Matches:
+    """Matches that last until they are told to end."""
+
+    def __init__(self) -> None:
+        self.allocation = Allocation()
+        self.playing: list[str] = []
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self._ends: dict[str, asyncio.Event] = {}
+
+    def ask(self, players: str) -> None:
+        self._ends[players] = asyncio.Event()
+        self.tasks[players] = asyncio.create_task(self._play(players, frozenset(players)))
+
+    async def end(self, players: str) -> None:
+        self._ends[players].set()
+        await self.tasks[players]
+        await asyncio.sleep(0)
+
+    async def _play(self, players: str, ids: Set[str]) -> None:
+        async with self.allocation.of(ids):
+            self.playing.append(players)
+            try:
+                await self._ends[players].wait()
+            finally:
+                self.playing.remove(players)
+
+
+async def asked(*tables: str) -> Matches:
+    matches = Matches()
+    for table in tables:
+        matches.ask(table)
+    await asyncio.sleep(0)
+    return matches
+
+
+def test_nobody_plays_in_two_matches_and_nobody_else_is_held_up() -> None:
+    async def play() -> None:
+        matches = await asked("ab", "ac", "cd", "bd")
+        assert matches.playing == ["ab", "cd"]
+
+        await matches.end("ab")
+        assert matches.playing == ["cd"]
+
+        await matches.end("cd")
+        assert matches.playing == ["ac", "bd"]
+
+        await matches.end("ac")
+        await matches.end("bd")
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("granted", [False, True])
+def test_a_match_that_is_called_off_leaves_everybody_free(granted: bool) -> None:
+    async def play() -> None:
+        matches = await asked("ab", "bc")
+        if granted:  # it is called off in the moment in which it may begin
+            ending = asyncio.create_task(matches.end("ab"))
+            while matches.playing:
+                await asyncio.sleep(0)
+        matches.tasks["bc"].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await matches.tasks["bc"]
+        await (ending if granted else matches.end("ab"))
+
+        matches.ask("abc")
+        await asyncio.sleep(0)
+        assert matches.playing == ["abc"]
+        await matches.end("abc")
+
+    asyncio.run(play())

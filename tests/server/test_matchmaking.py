@@ -1,0 +1,74 @@
+"""Put those who wait at tables: when it is time, how many, and with whom."""
+
+from collections import Counter
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+from fairplay.server.matchmaking import POLICIES, Waiting, tables
+from tests.some import some
+
+OPEN: dict[str, Any] = {"least": 2, "most": 4, "wait": 10.0, "random": Random(1)}
+
+
+def waiting(*since: float) -> list[Waiting]:
+    return [Waiting(f"p{number}", time) for number, time in enumerate(since)]
+
+
+def ids(made: list[list[Waiting]]) -> list[list[str]]:
+    return [[one.id for one in table] for table in made]
+
+
+def test_a_full_table_begins_at_once() -> None:
+    assert ids(tables(waiting(0, 0, 0, 0), 0, **OPEN)) == [["p0", "p1", "p2", "p3"]]
+
+
+def test_others_are_waited_for_until_the_time_is_up() -> None:
+    assert tables(waiting(0, 5), 9.9, **OPEN) == []
+    assert ids(tables(waiting(0, 5), 10, **OPEN)) == [["p0", "p1"]]
+
+
+def test_too_few_wait_on() -> None:
+    assert tables(waiting(0), 1000, **OPEN) == []
+
+
+def test_too_few_begin_if_somebody_takes_the_free_seats() -> None:
+    assert tables(waiting(0), 9, filled=True, **OPEN) == []
+    assert ids(tables(waiting(0), 10, filled=True, **OPEN)) == [["p0"]]
+
+
+def test_the_time_of_those_who_came_later_is_not_up_with_that_of_others() -> None:
+    assert ids(tables(waiting(0, 0, 0, 0, 9, 9), 10, **OPEN)) == [["p0", "p1", "p2", "p3"]]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_whatever_the_policy_nobody_sits_twice_and_who_waits_longest_sits_first(policy: str) -> None:
+    for seed in some(range(50)):
+        there = waiting(*(float(number) for number in range(11)))
+        made = tables(there, 0, **OPEN | {"policy": policy, "random": Random(seed)})
+        seated = Counter(one.id for table in made for one in table)
+        assert len(made) == 2
+        assert set(seated.values()) == {1}
+        assert made[0][0].id == "p0"
+        assert all(before[0].since < after[0].since for before, after in pairwise(made))
+
+
+def test_lots_decide_who_plays_with_whom() -> None:
+    found = {
+        tuple(
+            ids(tables(waiting(0, 1, 2, 3), 3, **OPEN | {"most": 2, "policy": "shuffled", "random": Random(seed)}))[0]
+        )
+        for seed in range(30)
+    }
+
+    assert found == {("p0", "p1"), ("p0", "p2"), ("p0", "p3")}
+
+
+def test_those_meet_who_have_met_least() -> None:
+    first = Waiting("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
+
+    made = tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"most": 2, "policy": "new-faces"})
+
+    assert ids(made) == [["p0", "p2"], ["p1", "p3"]]

@@ -1,0 +1,107 @@
+"""Read the settings of a house, and refuse what makes no sense in one line that says where it is."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.players.limits import Limits
+from fairplay.server.settings import HouseSettings, Strangers, offer, read_settings
+
+WHOLE = """
+name = "the lab"
+folder = "kept"
+host = "0.0.0.0"
+port = 5000
+websocket = 5001
+web = 8080
+web_host = "0.0.0.0"
+tls = { certificate = "cert.pem", key = "/etc/key.pem" }
+guests = false
+window = 20
+back = 40
+
+[strangers]
+connections = 100
+each = 10
+
+[[games]]
+game = "fish"
+parameters = { rows = 4, columns = 4 }
+min = 2
+max = 3
+wait = 5
+policy = "shuffled"
+fill = "greedy"
+limits = { move = 2, bank = 60 }
+
+[[games]]
+game = "q"
+"""
+
+
+def read(tmp_path: Path, text: str, **flags: object) -> HouseSettings:
+    (tmp_path / "house.toml").write_text(text)
+    return read_settings(tmp_path / "house.toml", flags)
+
+
+def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
+    found = read(tmp_path, WHOLE)
+
+    assert (found.name, found.host, found.port, found.websocket) == ("the lab", "0.0.0.0", 5000, 5001)
+    assert (found.web, found.web_host, found.guests, found.window, found.back) == (8080, "0.0.0.0", False, 20, 40)
+    assert (found.folder, found.certificate, found.key) == (
+        str(tmp_path / "kept"),
+        str(tmp_path / "cert.pem"),
+        "/etc/key.pem",
+    )
+    assert found.strangers == Strangers(connections=100, each=10)
+    fish, q = found.offers
+    assert (fish.game, fish.least, fish.most, fish.wait, fish.policy, fish.fill) == (
+        "fish",
+        2,
+        3,
+        5,
+        "shuffled",
+        "greedy",
+    )
+    assert (fish.parameters["rows"], fish.limits) == (4, Limits(move=2, bank=60))
+    assert (q.game, q.least, q.most, q.limits) == ("q", 2, 4, Limits())
+
+
+def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
+    found = read(tmp_path, WHOLE, port=1, guests=True, offers=(offer("tsuro", {}),))
+
+    assert (found.port, found.guests, [one.game for one in found.offers]) == (1, True, ["tsuro"])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "nothing is played here: name a game, or a file with [[games]]"),
+        ("prot = 1", "house.toml: unknown key 'prot': did you mean 'port'?"),
+        ("port = 65536", "house.toml: port: expected int <= 65535"),
+        ("window = -1", "house.toml: window: expected float > 0.0"),
+        ("[strangers]\nper = 1", "house.toml: strangers: unknown key 'per'"),
+        ("[[games]]\ngame = 'fisch'", "house.toml: games 1: there is no game 'fisch': did you mean 'fish'?"),
+        ("[[games]]\ngame = 'fish'\nmin = 1", "house.toml: games 1: fish is for 2 to 4 players, not for 1 to 4"),
+        (
+            "[[games]]\ngame = 'fish'\nmin = 4\nmax = 3",
+            "house.toml: games 1: fish is for 2 to 4 players, not for 4 to 3",
+        ),
+        ("[[games]]\ngame = 'fish'\npolicy = 'age'", "house.toml: games 1: there is no policy 'age'"),
+        ("[[games]]\ngame = 'fish'\nfill = './bot'", "house.toml: games 1: './bot' is no house player of fish"),
+        ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "house.toml: games 1: limits: unknown key 'mvoe'"),
+        ("[[games]]\ngame = 'fish'\nparameters = { rows = 0 }", "house.toml: games 1: "),
+        ("[[games]]\n", "house.toml: games 1: there has to be a key game"),
+        ("games = 3", "house.toml: games: expected list, got int"),
+        ("port = ", "house.toml: this is no TOML"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read(tmp_path, text)
+
+    said = str(refused.value).replace(f"{tmp_path}/", "")
+    assert said.startswith(why)
+    assert "\n" not in said
