@@ -1,0 +1,132 @@
+"""Tell whoever runs a house what happens there: short lines for people, or one JSON object a line for programs.
+
+Nobody waits for whoever reads it: lines are written by a thread, and what is too much is counted and dropped.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from queue import Full, Queue
+from threading import Thread
+from typing import Any
+
+from fairplay.render.text import printable
+
+MOST_WAITING = 4096  # lines that nobody has read yet
+LONGEST = 400  # characters of a value
+LAST_LINES = 0.5  # seconds for what is not written yet, at the end
+SECRET = frozenset({"token", "pass", "key", "seed", "answer"})  # what is never written, whoever says it
+LOG = logging.getLogger("fairplay.house")
+
+
+def tell(event: str, **about: Any) -> None:
+    """Something happened, in a few words that never change; what it is about has names."""
+    LOG.info(event, extra={"about": about})
+
+
+def warn(event: str, **about: Any) -> None:
+    """Something happened that whoever runs the house should look at."""
+    LOG.warning(event, extra={"about": about})
+
+
+def facts(record: logging.LogRecord) -> dict[str, Any]:
+    """What a line is about, cut to a length and without secrets; and what went wrong, if anything did."""
+    about: dict[str, Any] = dict(getattr(record, "about", {}))
+    if record.exc_info and record.exc_info[0] is not None:
+        about["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
+    return {name: shown(value) for name, value in about.items() if name not in SECRET and value not in ("", None)}
+
+
+def shown(value: Any) -> Any:
+    """A value as it may be written: a number, or a text that moves no terminal."""
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [shown(one) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(shown(one) for one in value)
+    return printable(str(value), LONGEST)
+
+
+class ForPeople(logging.Formatter):
+    """When, what, and what about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """As one line."""
+        at = f"{datetime.fromtimestamp(record.created):%H:%M:%S}"
+        about = "".join(f", {name} {in_a_line(value)}" for name, value in facts(record).items())
+        alarm = "! " if record.levelno >= logging.WARNING else ""
+        return f"{at} {alarm}{printable(record.getMessage(), LONGEST)}{about}"
+
+
+class ForPrograms(logging.Formatter):
+    """The same as a JSON object; it is ASCII, with escapes for everything else."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """As one line."""
+        at = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+        head = {"at": at, "level": record.levelname.lower(), "event": printable(record.getMessage(), LONGEST)}
+        return json.dumps(head | facts(record), separators=(",", ":"))
+
+
+def in_a_line(value: Any) -> str:
+    """A value behind its name."""
+    return " ".join(in_a_line(one) for one in value) if isinstance(value, list) else str(value)
+
+
+class Writer(logging.Handler):
+    """Hands lines to a thread, and never waits; how many were dropped is said before the next one that fits."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        super().__init__()
+        self._write = write
+        self._lines: Queue[str | None] = Queue(MOST_WAITING)
+        self._dropped = 0
+        self._thread = Thread(target=self._run, name="fairplay-log", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Put it where the thread finds it, if there is room."""
+        if self._dropped:
+            record.about = {**getattr(record, "about", {}), "dropped": self._dropped}  # lines, before this one
+        try:
+            self._lines.put_nowait(f"{self.format(record)}\n")
+            self._dropped = 0
+        except Full:
+            self._dropped += 1
+
+    def finish(self, within: float) -> None:
+        """Come back when all is written, or after so many seconds, if nobody reads it."""
+        with suppress(Full):
+            self._lines.put(None, timeout=within)
+            self._thread.join(within)
+
+    def _run(self) -> None:
+        while (line := self._lines.get()) is not None:
+            with suppress(OSError):  # nobody reads it any more
+                self._write(line)
+
+
+@contextmanager
+def logging_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
+    """While this lasts, lines are written by this, in a thread; warnings of the libraries that we stand on, too."""
+    writer = Writer(write)
+    writer.setFormatter(ForPrograms() if as_json else ForPeople())
+    root, level = logging.getLogger(), LOG.level
+    root.addHandler(writer)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(writer)
+        LOG.setLevel(level)
+        writer.finish(LAST_LINES)
+
+
+def on_stderr(line: str) -> None:
+    """Write a line there, past all buffers: a thread that is stuck in one would keep this process from ending."""
+    os.write(sys.stderr.fileno(), line.encode(errors="replace"))

@@ -1,0 +1,98 @@
+"""Read what a house tells whoever runs it: whole lines, no secrets, and nobody waits for a reader."""
+
+import json
+import logging
+from threading import Event
+
+from fairplay.server.logs import LOG, MOST_WAITING, logging_to, tell, warn
+from tests.hostile_names import NAMES
+from tests.some import some
+
+
+def said(*, as_json: bool, **about: object) -> list[str]:
+    lines: list[str] = []
+    with logging_to(lines.append, as_json=as_json):
+        tell("a room was opened", **about)
+    return lines
+
+
+def test_programs_read_one_object_a_line() -> None:
+    [line] = said(as_json=True, room="r1", names=["ann", "bob"], seats=2)
+
+    told = json.loads(line)
+
+    assert line.endswith("}\n")
+    assert told.pop("at").endswith("Z")
+    assert told == {
+        "level": "info",
+        "event": "a room was opened",
+        "room": "r1",
+        "names": ["ann", "bob"],
+        "seats": 2,
+    }
+
+
+def test_people_read_a_short_line() -> None:
+    [line] = said(as_json=False, room="r1", names=["ann", "bob"], ranking=(frozenset({2, 1}), frozenset({0})))
+
+    assert line[8:] == " a room was opened, room r1, names ann bob, ranking 1 2 0\n"
+
+
+def test_no_name_moves_a_terminal_or_begins_a_line() -> None:
+    for name in some(NAMES):
+        for as_json in (True, False):
+            [line] = said(as_json=as_json, name=name)
+            assert line.endswith("\n")
+            assert line[:-1].isprintable()
+
+
+def test_secrets_are_not_written_whoever_says_them() -> None:
+    for as_json in (True, False):
+        [line] = said(as_json=as_json, name="ann", token="CANARY", key="CANARY", seed="CANARY")
+        assert "ann" in line
+        assert "CANARY" not in line
+
+
+def test_what_goes_wrong_in_libraries_is_told_too() -> None:
+    lines: list[str] = []
+
+    with logging_to(lines.append, as_json=True):
+        try:
+            raise ValueError("a bad\nday")
+        except ValueError:
+            logging.getLogger("asyncio").exception("nobody caught this")
+        logging.getLogger("asyncio").info("a detail")
+
+    [told] = [json.loads(line) for line in lines]
+    assert (told["level"], told["event"]) == ("error", "nobody caught this")
+    assert told["error"] == "ValueError: a bad�day"
+
+
+def test_whoever_does_not_read_holds_up_nobody() -> None:
+    lines: list[str] = []
+    stuck, more = Event(), MOST_WAITING + 100
+
+    def write(line: str) -> None:
+        stuck.wait()
+        lines.append(line)
+
+    with logging_to(write, as_json=True):
+        for number in range(more):  # which would never end if anybody waited
+            tell("a turn", number=number)
+        stuck.set()
+        while len(lines) < MOST_WAITING:
+            pass
+        warn("the end")
+
+    numbers = [json.loads(line).get("number") for line in lines[:-1]]
+    last = json.loads(lines[-1])
+    assert numbers == list(range(len(numbers)))
+    assert last["dropped"] == more - len(numbers)
+
+
+def test_afterwards_all_is_as_it_was() -> None:
+    before = list(logging.getLogger().handlers), LOG.level
+
+    said(as_json=True)
+
+    assert (list(logging.getLogger().handlers), LOG.level) == before
