@@ -275,6 +275,11 @@ class AppendFile:
                 return False
         return self._size != target
 
+    def lag(self) -> float:
+        """Seconds since the oldest line that somebody was told of and a power cut would lose, where lines may wait."""
+        waits = self._mode is BATCH and self._durable != self._size and self._file >= 0
+        return self._disk.clock() - self._since if waits else 0.0
+
     def cut(self, size: int) -> None:
         """Throw away what is behind so many bytes, and never see it again."""
         if size == self._size:
@@ -314,6 +319,11 @@ class AppendFile:
         except OSError as error:
             self._failure = self._failure or error
         raise HostFault(why)
+
+
+def lag() -> float:
+    """The longest of those of all files here."""
+    return max((file.lag() for file in tuple(FILES)), default=0.0)
 
 
 def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:

@@ -1,0 +1,95 @@
+"""Count what happens in a house, and tell it to a monitor in the format of Prometheus."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fault
+from fairplay.core.match import Match
+from fairplay.journal.append_file import lag as journal_lag
+from fairplay.players.timer import lag_here
+from fairplay.server.status import HouseStatus
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of what is told
+
+Family = GaugeMetricFamily | CounterMetricFamily
+
+
+class Counts:
+    """What has happened since the house was opened; it watches every match there."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.matches = 0  # that are over
+        self.ejections: Counter[Fault] = Counter()
+        self.refused: Counter[str] = Counter()  # strangers, by the reason
+
+    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+        """Count it."""
+        if isinstance(event, Acted):
+            self.turns += 1
+        elif isinstance(event, Ejected):
+            self.ejections[event.fault] += 1
+        elif isinstance(event, Ended):
+            self.matches += 1
+
+
+class Figures(Collector):
+    """What a monitor is told, put together whenever it asks; so nothing is to be kept up to date."""
+
+    def __init__(self, status: Callable[[], HouseStatus], counts: Counts) -> None:
+        self._status = status
+        self._counts = counts
+
+    def collect(self) -> Iterator[Family]:
+        """Every figure, with its name."""
+        status, counts = self._status(), self._counts
+        rooms = Counter(room.game for room in status.rooms)
+        games = dict.fromkeys([*(offer.game for offer in status.offers), *rooms])
+        yield labelled(GaugeMetricFamily, "rooms", "Rooms with a match.", "game", {game: rooms[game] for game in games})
+        yield gauge("players", "Players that are connected.", len(status.players))
+        yield gauge("waiting", "Players that wait for a room.", len(status.waiting))
+        yield gauge("spectators", "Spectators in all rooms.", sum(room.spectators for room in status.rooms))
+        yield gauge("up_seconds", "Seconds since the house was opened.", status.up)
+        yield counter("turns", "Turns taken.", counts.turns)
+        yield counter("matches", "Matches that are over.", counts.matches)
+        ejections = {fault.value: counts.ejections[fault] for fault in Fault}
+        yield labelled(CounterMetricFamily, "ejections", "Players ejected, by fault.", "fault", ejections)
+        yield labelled(CounterMetricFamily, "refused", "Strangers turned away.", "reason", dict(counts.refused))
+        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", lag_here().lost())
+        yield gauge("journal_lag_seconds", "Age of the oldest line that a power cut would lose.", journal_lag())
+
+
+def gauge(name: str, about: str, value: float) -> Family:
+    """A figure that goes up and down."""
+    return GaugeMetricFamily(f"fairplay_{name}", about, value=value)
+
+
+def counter(name: str, about: str, value: float) -> Family:
+    """A figure that only grows."""
+    return CounterMetricFamily(f"fairplay_{name}", about, value=value)
+
+
+def labelled(kind: type[Any], name: str, about: str, label: str, values: dict[str, int]) -> Family:
+    """A figure for each value of a label."""
+    family: Family = kind(f"fairplay_{name}", about, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def registry(status: Callable[[], HouseStatus], counts: Counts) -> CollectorRegistry:
+    """All figures of a house, and of the process that it is."""
+    made = CollectorRegistry()
+    made.register(Figures(status, counts))
+    ProcessCollector(registry=made)
+    return made
+
+
+def told(figures: CollectorRegistry) -> bytes:
+    """The text that a monitor reads."""
+    return generate_latest(figures)

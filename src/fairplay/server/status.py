@@ -1,0 +1,108 @@
+"""Say what goes on in a house, as far as anybody may know it: no addresses, no tokens, nothing that is hidden."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.events import Result
+from fairplay.core.match import Match
+
+MOST_FINISHED = 50  # matches that a status remembers
+
+
+class OfferSeen(msgspec.Struct, frozen=True):
+    """A game that is played at the house, and by how many."""
+
+    game: str
+    parameters: dict[str, Any]  # without what players may not know
+    least: int
+    most: int
+
+
+class RoomSeen(msgspec.Struct, frozen=True):
+    """A room in which a match is played."""
+
+    id: str
+    name: str
+    game: str
+    names: tuple[str, ...]  # by seat
+    stage: str
+    number: int  # of facts, up to now
+    turn: int | None  # whose it is, as a seat; None: the game is over
+    scores: tuple[int, ...] | None  # by seat; None: the game has none
+    out: tuple[int, ...]  # the seats that were ejected
+    spectators: int
+
+
+class WaiterSeen(msgspec.Struct, frozen=True):
+    """Somebody who waits for a room."""
+
+    name: str
+    game: str  # that it wants to play; empty: any
+    seconds: float
+
+
+class FinishedSeen(msgspec.Struct, frozen=True):
+    """A match that is over."""
+
+    match: str  # its id
+    game: str
+    names: tuple[str, ...]  # by seat
+    ranking: tuple[tuple[int, ...], ...]  # seats, best first, ties together
+    out: tuple[int, ...]  # the seats that were ejected
+    scores: tuple[int, ...] | None
+    at: float  # when it was over, in seconds since 1970
+    recorded: bool  # is there a record, from which it can be shown again?
+
+
+class HouseStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
+    """What goes on in a house."""
+
+    name: str
+    version: str
+    since: float  # when it was opened, in seconds since 1970
+    up: float  # seconds since then
+    offers: tuple[OfferSeen, ...] = ()
+    rooms: tuple[RoomSeen, ...] = ()
+    waiting: tuple[WaiterSeen, ...] = ()
+    players: tuple[str, ...] = ()  # the names of all who are connected
+    finished: tuple[FinishedSeen, ...] = ()  # the last ones, the newest first
+
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(HouseStatus).decode
+
+
+def room_seen(
+    room_id: str, name: str, match: Match[Any, Any, Any], *, stage: str, number: int, spectators: int
+) -> RoomSeen:
+    """A room as everybody may see it."""
+    return RoomSeen(
+        id=room_id,
+        name=name,
+        game=match.game.name,
+        names=match.names,
+        stage=stage,
+        number=number,
+        turn=match.turn,
+        scores=match.game.scores(match.state),
+        out=tuple(ejected.seat for ejected in match.ejected),
+        spectators=spectators,
+    )
+
+
+def finished_seen(
+    match_id: str, game: str, names: Sequence[str], result: Result, *, at: float, recorded: bool
+) -> FinishedSeen:
+    """A match that is over, as everybody may see it."""
+    return FinishedSeen(
+        match=match_id,
+        game=game,
+        names=tuple(names),
+        ranking=tuple(tuple(sorted(group)) for group in result.ranking),
+        out=tuple(ejected.seat for ejected in result.ejected),
+        scores=result.scores,
+        at=at,
+        recorded=recorded,
+    )

@@ -1,0 +1,117 @@
+"""Hold what a monitor is told against what happened."""
+
+import asyncio
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from fairplay import Referee, Sync, house_strategy
+from fairplay.core.events import Acted, Event
+from fairplay.core.match import Match
+from fairplay.games.fish import Fish
+from fairplay.journal.append_file import AppendFile, Disk, created, lag
+from fairplay.server.metrics import Counts, registry, told
+from fairplay.server.status import HouseStatus, OfferSeen, RoomSeen, WaiterSeen
+from tests.some import some
+
+ROOM = RoomSeen("r1", "fish-1", "fish", ("ann", "bob"), "playing", 3, 0, (1, 2), (), 7)
+STATUS = HouseStatus(
+    name="house",
+    version="1",
+    since=1.0,
+    up=5.0,
+    offers=(OfferSeen("fish", {}, 2, 4), OfferSeen("q", {}, 2, 4)),
+    rooms=(ROOM, ROOM),
+    waiting=(WaiterSeen("cyd", "", 2.0),),
+    players=("ann", "bob", "cyd"),
+)
+
+
+def figures(counts: Counts) -> dict[Any, float]:
+    """What a monitor reads, by name and label."""
+
+    async def asked() -> bytes:
+        return told(registry(lambda: STATUS, counts))
+
+    text = asyncio.run(asked()).decode()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+
+def test_a_monitor_reads_what_happened() -> None:
+    counts, turns = Counts(), 0
+
+    class Counting:
+        def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+            nonlocal turns
+            turns += isinstance(event, Acted)
+
+    def bad(view: Any) -> Any:
+        raise RuntimeError("a bad day")
+
+    referee = Referee()
+    for observer in (counts, Counting()):
+        referee.subscribe(observer)
+    good = house_strategy("fish", "greedy")
+    for players in some(([good, good], [good, bad])):
+        referee.run(Fish(rows=4, columns=4), players, seed=secrets.token_bytes(32))
+    counts.refused["too many"] += 2
+
+    read = figures(counts)
+
+    assert turns > 8
+    assert read["fairplay_turns_total",] == turns
+    assert read["fairplay_matches_total",] == 2
+    assert read["fairplay_ejections_total", "crashed"] == 1
+    assert read["fairplay_ejections_total", "timed_out"] == 0
+    assert read["fairplay_refused_total", "too many"] == 2
+    assert read["fairplay_rooms", "fish"] == 2
+    assert read["fairplay_rooms", "q"] == 0
+    assert read["fairplay_players",] == 3
+    assert read["fairplay_waiting",] == 1
+    assert read["fairplay_spectators",] == 14
+    assert read["fairplay_loop_lag_seconds_total",] >= 0
+    assert read["process_resident_memory_bytes",] > 2**20
+
+
+class Hanging(Disk):
+    """A disk that never gets round to syncing, and a clock that is moved by hand."""
+
+    time = 100.0
+
+    def sync_later(self, file: AppendFile) -> None:
+        pass
+
+    def clock(self) -> float:
+        return self.time
+
+
+def test_a_journal_that_no_disk_has_is_told(tmp_path: Path) -> None:
+    disk = Hanging()
+    file = created(tmp_path, "a.jsonl", disk, Sync.BATCH)
+    file.append(b"one\n")
+    disk.time += 2000.0
+
+    assert figures(Counts())["fairplay_journal_lag_seconds",] == lag() == 2000.0
+    file.sync()
+    assert lag() < 1000.0
+    file.append(b"two\n")
+    disk.time += 2000.0
+    assert lag() == 2000.0
+    file.close()
+    assert lag() < 1000.0
+
+
+@pytest.mark.parametrize("sync", [Sync.ALWAYS, Sync.OFF])
+def test_no_lag_is_told_where_no_line_may_wait(tmp_path: Path, sync: Sync) -> None:
+    disk = Hanging()
+    file = created(tmp_path, "a.jsonl", disk, sync)
+
+    file.append(b"one\n")
+    disk.time += 2000.0
+
+    assert lag() < 1000.0
+    file.close()
