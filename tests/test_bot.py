@@ -140,6 +140,22 @@ def test_what_comes_after_the_end_needs_no_answer_and_no_understanding(line: byt
     assert (out.count(b"\n"), err) == (2, "")
 
 
+def test_a_player_that_wants_to_know_hears_of_every_change() -> None:
+    source = f"""{CLASS}
+    def changed(self, view):
+        print(view.seat, *view.state.penguins)
+"""
+    match = dealt(GAME, ["bot", "greedy"], "1")
+
+    done = played(match, [bot(source, "Player"), "greedy"])
+
+    heard = done.err.splitlines()
+    assert (done.match.result.ejected, done.code) == ((), 0)
+    assert [line.split()[0] for line in heard] == ["None"] * len(heard)
+    assert heard[-1] == " ".join(map(str, [None, *done.match.state.penguins]))
+    assert len(heard) > 8
+
+
 def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
     (tmp_path / "several.py").write_text(FIRST_ACTION)
 

@@ -21,6 +21,7 @@ from fairplay.games import title
 from fairplay.players import serve, wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.serve import AnyGame, Make, Misunderstood, serve_player
+from fairplay.players.wire import Goodbye
 from fairplay.render.text import printable
 
 LONGEST_COMPLAINT = 600  # characters
@@ -93,7 +94,7 @@ def play(make: Make, name: str | None = None) -> None:
         return
     except Misunderstood as error:
         fail(str(error))
-    if goodbye is not None:
+    if isinstance(goodbye, Goodbye):
         complain(f"out of the match: {goodbye.fault.value}: {goodbye.why}")
 
 

@@ -63,7 +63,10 @@ class Tapped:
         return self.said[-1].text
 
     def offer(self, text: bytes) -> bool:
-        return self._line.offer(text)
+        taken = self._line.offer(text)
+        if taken:
+            self.said.append(Said(True, text.rstrip(b"\n")))
+        return taken
 
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:

@@ -15,6 +15,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.players import wire
+from fairplay.referee.changes import Change
 from tests.examples.programs import AnyMatch, dealt, played
 from tools import schema
 
@@ -154,6 +155,22 @@ def test_what_is_said_of_the_ejected_fits_the_schema() -> None:
 
     for text in (wire.goodbye("m", ejected), end):
         assert fits(json.loads(text), target("message"))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_is_said_of_a_change_fits_the_schema(name: str) -> None:
+    said = json.loads(wire.changed(Change(MATCHES[name][0])))
+
+    assert fits(said, target("message"))
+    assert fits(said["view"], target(f"{name}.view"))
+
+
+def test_what_a_house_says_fits_the_schema() -> None:
+    hello = wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)
+    welcome, suspended = wire.Welcome(name="ann", window=30.0, token="t"), wire.Suspended(why="it stops", again=2.0)
+
+    for said in (hello, welcome, wire.Welcome(name="ann", window=30.0), suspended):
+        assert fits(json.loads(wire.encode(said)), target("message"))
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -239,7 +239,7 @@ def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None
         return False
     except Lost as error:
         goodbye, lost = None, f"the line was lost: {printable(str(error), LONGEST)}"
-    if goodbye is not None:
+    if isinstance(goodbye, wire.Goodbye):
         say(f"ejected, {goodbye.fault.value.replace('_', ' ')}: {printable(goodbye.why, LONGEST)}")
         return False
     if table and table[-1].ended:

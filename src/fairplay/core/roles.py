@@ -46,7 +46,8 @@ class Player(Protocol):
     """Who sits at the table. Whatever it raises or returns, it hurts only itself.
 
     It may have more methods, which return nothing: start(seat, names, view) when the match begins, tell(news) for what
-    only it is told, end(result) when the match is over, and as the last that it hears, wherever it is, either
+    only it is told, changed(view) after all that happens, with what spectators see (who is slow, or stopped meanwhile,
+    hears of the newest), end(result) when the match is over, and as the last that it hears, wherever it is, either
     closing(receipt) once the result is on record, if there is one, or ejected(fault, why) if it was put out before.
     """
 
@@ -62,7 +63,10 @@ class Observer(Protocol):
 
 
 class Channel(Protocol):
-    """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`."""
+    """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`.
+
+    To a player that wants to hear of every change it also has `changed`: see `referee.changes`.
+    """
 
     def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""

@@ -63,7 +63,10 @@ class Overheard:
         return text
 
     def offer(self, text: bytes) -> bool:
-        return self._line.offer(text)
+        taken = self._line.offer(text)
+        if taken:
+            self._tell(f"  > {fit(text)}")
+        return taken
 
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:

@@ -180,6 +180,7 @@ class Here:
 
     def __init__(self, channel: Local) -> None:
         self._channel = channel
+        self.changed = channel.changed
 
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)

@@ -29,6 +29,8 @@ PAUSE = 0.001  # seconds until it is asked for again, if it takes longer
 class Freezer(Protocol):
     """What stops one program."""
 
+    frozen: bool  # is it stopped?
+
     async def thaw(self) -> None:
         """Let it run; come back when it may."""
 
@@ -41,6 +43,8 @@ class Freezer(Protocol):
 
 class Unstopped:
     """A program that goes on while others are asked."""
+
+    frozen = False
 
     async def thaw(self) -> None:
         pass
@@ -57,11 +61,14 @@ class Grouped:
 
     def __init__(self, group: Group) -> None:
         self._group = group
+        self.frozen = False
 
     async def thaw(self) -> None:
         self._group.thaw()
+        self.frozen = False
 
     def freeze(self) -> None:
+        self.frozen = True
         self._group.freeze()
 
     def close(self) -> None:
@@ -75,13 +82,13 @@ class Kept:
         self._line, self.end = socket.socketpair()  # one end is the keeper's
         self._line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, MOMENT))
         self._owed = 0  # answers of the keeper
-        self._frozen = False
+        self.frozen = False
 
     async def thaw(self) -> None:
         """Wait for the keeper, as a rule 30 us: the event loop would take longer to come back to us."""
-        if not self._frozen:
+        if not self.frozen:
             return
-        self._frozen = False
+        self.frozen = False
         self._say(b"c")
         until = time.monotonic() + PATIENCE
         while not self._has_answered():
@@ -91,8 +98,8 @@ class Kept:
 
     def freeze(self) -> None:
         """The keeper's answer is heard when the program has to be woken."""
-        if not self._frozen:
-            self._frozen = True
+        if not self.frozen:
+            self.frozen = True
             self._say(b"s")
 
     def close(self) -> None:

@@ -136,6 +136,10 @@ class Program(Stream):
         except Closed:
             raise await self._broken_off() from None
 
+    def offer(self, text: bytes) -> bool:
+        """Send a line, unless it is stopped or behind with reading."""
+        return not self._cell.freezer.frozen and super().offer(text)
+
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
         try:

@@ -17,6 +17,7 @@ from fairplay.players import wire
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.timer import Timer
 from fairplay.players.wire import Malformed, Reply
+from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION
 from fairplay.referee.referee import NOT_DUE
 
@@ -131,6 +132,7 @@ class Remote(Questioner):
         limits: Limits = DEFAULT,
         took: Sequence[float] = (),
         nonces: Nonces | None = None,  # of a line that was used before
+        changes: bool = False,  # does the player want to hear of them? It may say so in its answer to hello, too
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(line, clock)
@@ -143,6 +145,8 @@ class Remote(Questioner):
         self._decode_action = wire.action_decoder(type(game))
         self._nonces = Nonces() if nonces is None else nonces
         self._stale = 0
+        self.changed = self._hear if changes else None  # what tells the player of changes, if it listens
+        self._unheard = b""  # the newest change, if the player could not take it at once
 
     def had_turns(self, took: Sequence[float]) -> None:
         """The player had turns before the match was resumed, each of which took so many seconds."""
@@ -155,6 +159,8 @@ class Remote(Questioner):
         text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
         answer = await self._exchange(text, nonce, limit, wire.hello_decoder, NO_INTRODUCTION)
         self._broken = answer if isinstance(answer, Failed) else None
+        if isinstance(answer, Answered) and answer.value is not None and answer.value.changes:
+            self.changed = self._hear
         return answer
 
     async def ask(self, message: Message) -> Answer:
@@ -180,6 +186,11 @@ class Remote(Questioner):
             last = wire.goodbye(self._match_id, parting)
         await self._line.hang_up(last, within)
 
+    def _hear(self, change: Change) -> None:
+        """Let the player know of a change; who cannot take it now has the newest before the next question."""
+        text = change.written(wire.changed)
+        self._unheard = b"" if self._line.offer(text) else text
+
     async def _exchange(
         self, text: bytes, nonce: str, limit: float, decode: Callable[[msgspec.Raw], Any], not_due: str
     ) -> Answered | Failed:
@@ -189,6 +200,9 @@ class Remote(Questioner):
         received = b""
         try:
             with timer:
+                if self._unheard:
+                    await self._line.send(self._unheard)
+                    self._unheard = b""
                 await self._line.send(text)
                 received = await self._line.receive()
                 reply = wire.read_reply(received)

@@ -11,6 +11,7 @@ from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
 from fairplay.players import wire
 from fairplay.players.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
+from fairplay.referee.local import has_method
 
 MOST_SHOWN = 80  # bytes of what was not understood
 
@@ -23,17 +24,28 @@ class Misunderstood(BadRequest):
 
 
 def serve_player(
-    make: Make, lines: Iterable[bytes], send: Callable[[bytes], object], *, name: str | None = None
-) -> Goodbye | None:
-    """Play one match over a line, until the other end hangs up; a goodbye says why, if the player was ejected.
+    make: Make,
+    lines: Iterable[bytes],
+    send: Callable[[bytes], object],
+    *,
+    name: str | None = None,
+    token: str = "",
+    game: str = "",
+    welcomed: Callable[[Welcome], object] = lambda welcome: None,
+) -> Goodbye | Suspended | None:
+    """Play one match over a line, or at a house as many as come, until the other end hangs up.
 
-    The player is made once the game is known. `lines` are the messages as they arrive, `send` puts a line on its way.
-    Whatever the player raises, this raises. BadRequest: nobody can be called by that name.
+    A goodbye says why, if the player was ejected; a suspension, that the house has stopped, and goes on later. A player
+    is made for each match, once its game is known; it hears of changes if it has a method for that. `lines` are the
+    messages as they arrive, `send` puts a line on its way. The token and the game are for a house: what proves who
+    this is (or else one that the house gives), and what it wants to play, if not anything. Whatever the player raises,
+    this raises. BadRequest: nobody can be called by that name.
     """
     wire.check_name(name)
-    game: AnyGame | None = None
+    played: AnyGame | None = None
     player: Any = None
     ended = False
+    at_house = False
     for text in lines:
         try:
             line = read_line(text)
@@ -46,23 +58,35 @@ def serve_player(
             case Goodbye():
                 call(player, "ejected", line.fault, line.why)
                 return line
+            case Suspended():
+                return line
             case Closing():
                 call(player, "closing", line.receipt)
-                return None
-            case Welcome() | Changed() | Suspended():
+                if not at_house:
+                    return None
                 continue
+            case Welcome():
+                at_house, token = True, token or line.token
+                welcomed(line)
+                continue
+            case Hello() if line.protocol != wire.PROTOCOL:
+                raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")
+            case Hello(game=""):
+                answer = introduction(name=name, token=token, game=game)
             case Hello():
-                if line.protocol != wire.PROTOCOL:
-                    raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")
-                game = game_in(line)
-                player = make(game)
-                answer = None if name is None else {"name": name}
-            case _ if game is None:
+                played = game_in(line)
+                player = make(played)
+                ended = False
+                answer = introduction(name=name, changes=has_method(player, "changed"))
+            case _ if played is None:
                 raise Misunderstood(f"they did not say hello, but {type(line).__name__}")
+            case Changed():
+                call(player, "changed", view_in(line, played))
+                continue
             case Start():
-                answer = call(player, "start", line.seat, line.names, view_in(line, game))
+                answer = call(player, "start", line.seat, line.names, view_in(line, played))
             case TakeTurn():
-                answer = getattr(player, "take_turn", player)(view_in(line, game))
+                answer = getattr(player, "take_turn", player)(view_in(line, played))
             case Tell():
                 news = tuple(line.news) if isinstance(line.news, list) else line.news  # as it was said
                 answer = call(player, "tell", news)
@@ -71,6 +95,11 @@ def serve_player(
                 ended = True
         send(wire.encode({"nonce": line.nonce, "answer": answer}) + b"\n")
     return None
+
+
+def introduction(**known: str | bool | None) -> dict[str, Any] | None:
+    """What somebody has to say about itself in its answer to hello; None: nothing."""
+    return {what: it for what, it in known.items() if it} or None
 
 
 def read_line(text: bytes) -> wire.WireMessage:
@@ -90,8 +119,8 @@ def game_in(line: Hello) -> AnyGame:
         raise Misunderstood(str(error)) from None
 
 
-def view_in(line: Start | TakeTurn, game: AnyGame) -> Any:
-    """What the player sees."""
+def view_in(line: Start | TakeTurn | Changed, game: AnyGame) -> Any:
+    """What the player, or a spectator, sees."""
     try:
         return game.unpack(line.view)
     except BadRequest as error:

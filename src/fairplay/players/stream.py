@@ -24,6 +24,14 @@ class Stream(Line):
         except OSError:  # a broken pipe, a reset connection
             raise self.closed() from None
 
+    def offer(self, text: bytes) -> bool:
+        """Send a line, unless something of what was sent before still lies here."""
+        transport = self._writer.transport
+        if transport.is_closing() or transport.get_write_buffer_size():
+            return False
+        self._writer.write(text)
+        return True
+
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
         try:

@@ -15,6 +15,7 @@ from fairplay.core import messages
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
+from fairplay.referee.changes import Change
 
 PROTOCOL = 1
 MOST_BYTES = 8 * 1024  # of a line from a player
@@ -168,6 +169,12 @@ def hello(game: Game[Any, Any, Any], *, match_id: str, nonce: str, limit: float)
         match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL, game=game.name, parameters=parameters
     )
     return encode(line) + b"\n"
+
+
+def changed(change: Change) -> bytes:
+    """What spectators see after a change, as a line."""
+    match = change.match
+    return encode(Changed(match=match.id, view=match.game.pack(change.view))) + b"\n"
 
 
 def check_name(text: str | None) -> None:

@@ -6,6 +6,7 @@ from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
+from fairplay.referee.changes import telling_changes
 from fairplay.referee.closing import close_all, close_all_async, surely
 from fairplay.referee.referee import AnyMatch, Call, Dismiss, Inform, conversation, nobody
 
@@ -21,8 +22,8 @@ def play(
     resumed: bool = False,
 ) -> AnyMatch:
     """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
-    script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
+    script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
@@ -52,8 +53,8 @@ async def play_async(
     resumed: bool = False,
 ) -> AnyMatch:
     """The same, awaited: for players in other processes and on other machines."""
-    script = conversation(match, record, inform, resumed=resumed)
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
+    script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)

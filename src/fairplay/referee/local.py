@@ -10,6 +10,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import UNRECORDED, Parting, Player, Strategy
+from fairplay.referee.changes import Change
 from fairplay.referee.referee import NOT_DUE
 
 MOST_EVIDENCE = 512  # characters
@@ -35,9 +36,13 @@ class Local:
         self._take_turn: Any = getattr(player, "take_turn", player)
         self._decode = decoder(type(game))
         self._clock = clock
+        self.changed = self._hear if has_method(player, "changed") else None  # what tells it of changes, if it listens
+        self._crashed: Failed | None = None  # when it heard of one
 
     def ask(self, message: Message) -> Answer:
         """Call the method that the message means."""
+        if self._crashed is not None:
+            return self._crashed
         clock = self._clock
         since = clock()
         try:
@@ -74,6 +79,17 @@ class Local:
         except BaseException:  # it is over for it, and there is nothing left to eject it for
             pass
 
+    def _hear(self, change: Change) -> None:
+        """Tell it of a change; what it raises counts when it is next asked."""
+        if self._crashed is None:
+            try:
+                self._call("changed", change.view)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                why, evidence = describe(error)
+                self._crashed = Failed(Fault.CRASHED, why, 0.0, evidence)
+
     def _tell(self, message: Start | Tell | End) -> Any:
         match message:
             case Start(seat, names, view):
@@ -86,6 +102,16 @@ class Local:
     def _call(self, method: str, *arguments: Any) -> Any:
         known = getattr(self._player, method, None)
         return None if known is None else known(*arguments)
+
+
+def has_method(player: Any, method: str) -> bool:
+    """Has it a method that players may have or not? A foreign object may raise even when it is asked for that."""
+    try:
+        return callable(getattr(player, method, None))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return False
 
 
 @cache

@@ -1,0 +1,52 @@
+"""Let players hear of every change that spectators see, if they want to; nobody waits for them."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from fairplay.core.events import Acted, Ejected, Event
+from fairplay.core.game import Seat
+from fairplay.referee.referee import AnyMatch, Inform
+
+
+class Change:
+    """A match after a fact, as spectators see it: worked out once, and written once, for all who hear of it."""
+
+    def __init__(self, match: AnyMatch) -> None:
+        self.match = match
+        self._line = b""
+
+    @cached_property
+    def view(self) -> Any:
+        """What spectators see."""
+        return self.match.view(None)
+
+    def written(self, write: "Callable[[Change], bytes]") -> bytes:
+        """The line in which it travels; all who ask for one have it written in the same way."""
+        if not self._line:
+            self._line = write(self)
+        return self._line
+
+
+def telling_changes(channels: Mapping[Seat, object], inform: Inform) -> Inform:
+    """What informs those who watch, and then those players who want to hear of changes; whoever is out hears no more.
+
+    A channel of such a player has something in its attribute `changed` that takes a `Change`, at once and without
+    raising. Where nobody has, nothing is added to what was there before.
+    """
+    listeners: dict[Seat, Callable[[Change], None]] = {
+        seat: changed for seat, channel in channels.items() if (changed := getattr(channel, "changed", None))
+    }
+    if not listeners:
+        return inform
+
+    def tell(event: Event, match: AnyMatch) -> None:
+        inform(event, match)
+        if isinstance(event, Ejected):
+            listeners.pop(event.seat, None)
+        if isinstance(event, Acted | Ejected):
+            change = Change(match)
+            for changed in listeners.values():
+                changed(change)
+
+    return tell

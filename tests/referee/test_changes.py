@@ -1,0 +1,249 @@
+"""Players in this process hear of every change, from both drivers, and a match is the same whether they do or not."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.chance import seed_from
+from fairplay.core.events import Acted, Ejected, Event, Fact, Fault
+from fairplay.core.game import Moment, Seat
+from fairplay.core.match import Match
+from fairplay.games import game_with
+from fairplay.hosting.table import Here
+from fairplay.journal.record import Journal
+from fairplay.players.address import house_strategy
+from fairplay.referee.changes import telling_changes
+from fairplay.referee.drivers import play, play_async
+from fairplay.referee.host import Referee, dealt
+from fairplay.referee.local import Local
+from fairplay.referee.referee import AnyMatch, Inform, nobody
+from tests.journals_at import lines_of
+from tests.toy import State, Toy, View
+
+GAMES: dict[str, Any] = {
+    "fish": game_with("fish", {"rows": 4, "columns": 4}),
+    "tsuro": game_with("tsuro", {}),
+    "q": game_with("q", {}),
+}
+HOUSE = {"fish": "greedy", "tsuro": "survivor", "q": "dag"}
+each_game = pytest.mark.parametrize("name", GAMES)
+each_driver = pytest.mark.parametrize("driver", ["play", "play_async"])
+
+
+class Deaf:
+    """A house player that wants to hear of nothing."""
+
+    def __init__(self, name: str) -> None:
+        self.take_turn = house_strategy(name, HOUSE[name], bytes(32))
+
+
+class Listener(Deaf):
+    """A house player that keeps the views of all changes, and does something with each."""
+
+    def __init__(self, name: str, do: Callable[[int], Any] = lambda number: None) -> None:
+        super().__init__(name)
+        self.heard: list[Any] = []
+        self.out: list[Fault] = []
+        self._do = do
+
+    def changed(self, view: Any) -> Any:
+        self.heard.append(view)
+        return self._do(len(self.heard))
+
+    def ejected(self, fault: Fault, why: str) -> None:
+        self.out.append(fault)
+
+
+class Watching:
+    """What happens, and what spectators see after each fact."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+        self.views: list[Any] = []
+
+    def inform(self, event: Event, match: AnyMatch) -> None:
+        if isinstance(event, Acted | Ejected):
+            self.facts.append(event)
+            self.views.append(match.view(None))
+
+
+def refereed(driver: str, match: AnyMatch, players: list[Any], inform: Inform = nobody) -> AnyMatch:
+    """A match by one of the drivers."""
+    channels = [Local(player, match.game) for player in players]
+    if driver == "play":
+        return play(match, channels, inform=inform)
+    return asyncio.run(play_async(match, [Here(channel) for channel in channels], inform=inform))
+
+
+def match_of(name: str) -> AnyMatch:
+    return dealt(GAMES[name], ["ann", "bob", "cyd"], seed_from(name), match_id="m")
+
+
+@each_driver
+@each_game
+def test_whoever_listens_hears_of_every_fact_what_spectators_see(name: str, driver: str) -> None:
+    ann, cyd, watching = Listener(name), Listener(name), Watching()
+
+    refereed(driver, match_of(name), [ann, Deaf(name), cyd], watching.inform)
+
+    assert len(watching.facts) > 5
+    assert ann.heard == cyd.heard == watching.views
+    assert all(view.seat is None for view in ann.heard)
+
+
+@each_driver
+@each_game
+def test_the_facts_are_the_same_with_and_without(name: str, driver: str) -> None:
+    without, watching = Watching(), Watching()
+
+    refereed("play", match_of(name), [Deaf(name) for _ in range(3)], without.inform)
+    refereed(driver, match_of(name), [Listener(name), Deaf(name), Listener(name)], watching.inform)
+
+    assert watching.facts == without.facts
+
+
+@each_game
+def test_so_is_the_journal(name: str, tmp_path: Path) -> None:
+    def recorded(folder: str, players: list[Any]) -> list[dict[str, Any]]:
+        journal = Journal(tmp_path / folder)
+        match = Referee().run(
+            GAMES[name],
+            players,
+            seed=seed_from(name),
+            match_id="m",
+            record=lambda match: journal.begin(match, players=("x",) * 3),
+        )
+        assert match.result.ejected == ()
+        timeless = {"at", "took", "hash", "mark"}
+        return [
+            {key: it for key, it in line.items() if key not in timeless}
+            for line in lines_of(tmp_path / folder / "m.jsonl")
+        ]
+
+    deaf = recorded("without", [Deaf(name) for _ in range(3)])
+
+    assert recorded("with", [Listener(name) for _ in range(3)]) == deaf
+
+
+@each_driver
+@pytest.mark.parametrize("error", [ValueError("a bad day"), SystemExit(1), RecursionError()])
+def test_what_it_raises_is_a_crash_when_it_is_next_asked(error: BaseException, driver: str) -> None:
+    def crash(number: int) -> None:
+        if number == 4:
+            raise error
+
+    ann, bob, watching = Listener("fish", crash), Listener("fish"), Watching()
+
+    match = refereed(driver, match_of("fish"), [ann, bob, Deaf("fish")], watching.inform)
+
+    (out,) = match.result.ejected
+    assert (out.seat, out.fault, out.moment, out.why) == (
+        0,
+        Fault.CRASHED,
+        Moment.TURN,
+        f"raised {type(error).__name__}",
+    )
+    turns_before = [fact.seat for fact in watching.facts[: watching.facts.index(out)]]
+    assert turns_before == [0, 1, 2, 0, 1, 2]
+    assert len(ann.heard) == 4  # it was not told of any more
+    assert ann.out == [Fault.CRASHED]
+    assert bob.heard == watching.views  # also of the ejection
+
+
+@each_driver
+def test_it_may_crash_when_the_game_is_over(driver: str) -> None:
+    watching, ann = Watching(), Listener("fish")
+    refereed(driver, match_of("fish"), [Deaf("fish") for _ in range(3)], watching.inform)
+
+    def crash(number: int) -> None:
+        if number == len(watching.facts):
+            raise ValueError
+
+    ann = Listener("fish", crash)
+    match = refereed(driver, match_of("fish"), [ann, Deaf("fish"), Deaf("fish")])
+
+    assert [(out.seat, out.moment) for out in match.result.ejected] == [(0, Moment.FAREWELL)]
+
+
+@each_driver
+def test_what_it_answers_is_nobodys_business(driver: str) -> None:
+    match = refereed(driver, match_of("fish"), [Listener("fish", lambda number: number), Deaf("fish"), Deaf("fish")])
+
+    assert match.result.ejected == ()
+
+
+@each_driver
+def test_who_is_out_hears_no_more_than_that(driver: str) -> None:
+    class Cheat(Listener):
+        def __init__(self) -> None:
+            super().__init__("fish")
+            self.take_turn = lambda view: "no action"
+
+    cheat, bob = Cheat(), Listener("fish")
+
+    refereed(driver, match_of("fish"), [cheat, bob, Deaf("fish")])
+
+    assert (cheat.heard, cheat.out) == ([], [Fault.MALFORMED])
+    assert len(bob.heard) > 5
+
+
+@each_driver
+def test_the_keyboard_is_heard_even_then(driver: str) -> None:
+    def interrupt(number: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        refereed(driver, match_of("fish"), [Listener("fish", interrupt), Deaf("fish"), Deaf("fish")])
+
+
+class Strange(Deaf):
+    """It does not like to be asked what it has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "changed":
+            raise SystemExit
+        raise AttributeError(name)
+
+
+class Flagged(Deaf):
+    """It calls something else by that name."""
+
+    changed = True
+
+
+@each_driver
+@pytest.mark.parametrize("player", [Strange, Flagged])
+def test_one_that_has_no_such_method_is_not_told(player: type[Deaf], driver: str) -> None:
+    match = refereed(driver, match_of("fish"), [player("fish"), Deaf("fish"), Deaf("fish")])
+
+    assert match.result.ejected == ()
+
+
+class Shy(Toy, frozen=True):
+    """A game in which nobody may look on."""
+
+    def view(self, state: State, seat: Seat | None) -> View:
+        assert seat is not None
+        return super().view(state, seat)
+
+
+@each_driver
+def test_where_nobody_listens_nothing_is_worked_out(driver: str) -> None:
+    game = Shy()
+    match = Match(game, game.deal(2, bytes(32)), ("ann", "bob"))
+
+    final = refereed(driver, match, [lambda view: next(game.actions(view))] * 2)
+
+    assert final.result.ejected == ()
+    with pytest.raises(AssertionError):
+        final.view(None)
+
+
+def test_and_nothing_is_put_in_between() -> None:
+    watching = Watching()
+
+    assert telling_changes({0: Local(Deaf("fish"), GAMES["fish"])}, watching.inform) == watching.inform
+    assert telling_changes({0: Local(Listener("fish"), GAMES["fish"])}, watching.inform) != watching.inform
