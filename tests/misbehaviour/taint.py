@@ -16,6 +16,8 @@ from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State,
 from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, NAMES, NONE, SHAPES
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter
+from fairplay.players import wire
+from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
@@ -73,6 +75,10 @@ class Tapped:
         """Keep what is asked, and ask it."""
         self._tap.say(self._seat, in_plain(message, self._game))
         return self._channel.ask(message)
+
+    def changed(self, change: Change) -> None:
+        """Keep what it would hear of a change."""
+        self._tap.say(self._seat, change.written(wire.changed).decode())
 
     def close(self, parting: Parting) -> None:
         """Keep the goodbye."""
