@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio.subprocess import PIPE
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from fairplay import Match, play_async
@@ -67,6 +67,9 @@ class Tapped:
         if taken:
             self.said.append(Said(True, text.rstrip(b"\n")))
         return taken
+
+    def when_lost(self, call: Callable[[], None]) -> None:
+        self._line.when_lost(call)
 
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:

@@ -22,14 +22,15 @@ from fairplay.core.roles import Channel, Parting, Unrecorded
 from fairplay.games import title
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
-from fairplay.players import process, wire
+from fairplay.players import process
+from fairplay.players.connection import over_tcp
+from fairplay.players.door import MakeLine, listening
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Line, Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.slots import Slots
-from fairplay.players.stream import Stream
-from fairplay.players.websocket import WebSocket
+from fairplay.players.websocket import over_websocket
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
@@ -123,18 +124,15 @@ async def program(case: Case) -> AsyncIterator[Line]:
 
 
 @asynccontextmanager
-async def connection(talk: Callable[[str, int], None], make: Callable[..., Line] = Stream) -> AsyncIterator[Line]:
+async def connection(talk: Callable[[str, int], None], make: MakeLine = over_tcp) -> AsyncIterator[Line]:
     """A line to somebody who talks over a real socket, from a thread of its own."""
-    came: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
-    server = await asyncio.start_server(
-        lambda reader, writer: came.set_result(make(reader, writer)), "127.0.0.1", 0, limit=wire.MOST_BYTES
-    )
-    who = threading.Thread(target=talk, args=server.sockets[0].getsockname(), daemon=True)
-    who.start()
+    with listening("127.0.0.1", 0) as door:
+        who = threading.Thread(target=talk, args=door.getsockname(), daemon=True)
+        who.start()
+        came, _ = await asyncio.get_running_loop().sock_accept(door)
     try:
-        yield await came
+        yield await make(came)
     finally:
-        server.close()
         await asyncio.to_thread(who.join, AMPLE)
         assert not who.is_alive(), "nobody hung up on it"
 
@@ -143,7 +141,7 @@ def line_to(case: Case, do: Do) -> AbstractAsyncContextManager[Line]:
     """A line to somebody who does it."""
     if case.distance is Distance.PROGRAM:
         return program(case)
-    make = Stream if case.distance is Distance.TCP else WebSocket
+    make = over_tcp if case.distance is Distance.TCP else over_websocket
     return connection(lambda host, port: misbehave_at(host, port, case.distance.value, do, case.at), make)
 
 

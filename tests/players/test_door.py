@@ -25,13 +25,13 @@ from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Here
 from fairplay.players import wire
+from fairplay.players.connection import over_tcp
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port
 from fairplay.players.remote import Line
 from fairplay.players.serve import serve_player
-from fairplay.players.stream import Stream
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
@@ -323,9 +323,9 @@ def test_a_door_can_be_on_version_6_of_the_internet() -> None:
 def test_messages_do_not_wait_for_others_to_fill_a_segment() -> None:
     found = []
 
-    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
-        found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-        return Stream(reader, writer)
+    async def line(connection: socket.socket) -> Line:
+        found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        return await over_tcp(connection)
 
     async def host() -> None:
         with Door("127.0.0.1", 0, line) as door:
@@ -583,8 +583,8 @@ def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
 def test_whoever_never_reads_is_given_up_in_time() -> None:
     lines: list[Line] = []
 
-    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
-        lines.append(Stream(reader, writer))
+    async def line(connection: socket.socket) -> Line:
+        lines.append(await over_tcp(connection))
         return lines[-1]
 
     async def host() -> None:

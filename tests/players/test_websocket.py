@@ -27,9 +27,9 @@ from fairplay.players.remote import Line
 from fairplay.players.serve import serve_player
 from fairplay.players.websocket import (
     MOST_PIECES,
-    WebSocket,
     dial_websocket,
     listen_websocket,
+    over_websocket,
     place_of,
 )
 from fairplay.referee.drivers import play_async
@@ -517,8 +517,8 @@ def test_who_closes_is_answered_with_a_close() -> None:
 def test_whoever_never_reads_is_given_up_in_time() -> None:
     lines: list[Line] = []
 
-    def line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Line:
-        lines.append(WebSocket(reader, writer))
+    async def line(connection: socket.socket) -> Line:
+        lines.append(await over_websocket(connection))
         return lines[-1]
 
     async def host() -> None:
@@ -536,6 +536,41 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
             since = time.monotonic()
             await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
             assert time.monotonic() - since < LIMITS.goodbye + 0.5
+            surfer.hang_up()
+
+    run(host())
+
+
+def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> None:
+    lines: list[Line] = []
+
+    async def line(connection: socket.socket) -> Line:
+        lines.append(await over_websocket(connection))
+        return lines[-1]
+
+    async def host() -> None:
+        with Door("127.0.0.1", 0, line) as door:
+            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            surfer = await surfing(door)
+            question = await surfer.hear()
+            assert question is not None
+            await surfer.say(reply(question))
+            (guest,) = await seating
+            assert lines[0].offer(b'{"news":1}\n')
+            assert await surfer.hear() == {"news": 1}
+            surfer.writer.transport.pause_reading()  # type: ignore[attr-defined]
+            offers = 0
+            while lines[0].offer(b'{"news":"%b"}\n' % (b"x" * 100_000)):
+                offers += 1
+                await asyncio.sleep(0)
+            assert offers > 1
+            surfer.writer.transport.resume_reading()  # type: ignore[attr-defined]
+            for _ in range(offers):
+                assert await surfer.hear() == {"news": "x" * 100_000}
+            assert lines[0].offer(b'{"news":2}\n')
+            assert await surfer.hear() == {"news": 2}
+            await guest.remote.close(None)
+            assert not lines[0].offer(b'{"news":3}\n')
             surfer.hang_up()
 
     run(host())

@@ -68,6 +68,9 @@ class Overheard:
             self._tell(f"  > {fit(text)}")
         return taken
 
+    def when_lost(self, call: Callable[[], None]) -> None:
+        self._line.when_lost(call)
+
     async def hang_up(self, last: bytes, within: float) -> None:
         if last:
             self._tell(f"  > {fit(last)}")

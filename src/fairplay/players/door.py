@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Self
 
@@ -13,19 +13,18 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answered, Failed
-from fairplay.players import wire
+from fairplay.players.connection import over_tcp
 from fairplay.players.hall import Hall
 from fairplay.players.limits import Limits
 from fairplay.players.places import host_and_port, reason, written_place
 from fairplay.players.remote import DEFAULT, Closed, Line, Remote
-from fairplay.players.stream import Stream
 from fairplay.players.timer import Timer
 from fairplay.referee.closing import close_all_async
 
 BACKLOG = 128  # connections that nobody has looked at
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
 
-MakeLine = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Line]
+MakeLine = Callable[[socket.socket], Awaitable[Line]]  # over a connection; if it raises, the connection is closed
 
 
 class Guest(msgspec.Struct, frozen=True):
@@ -62,7 +61,7 @@ class Door:
     seat.
     """
 
-    def __init__(self, host: str, port: int, line: MakeLine = Stream) -> None:
+    def __init__(self, host: str, port: int, line: MakeLine = over_tcp) -> None:
         self._socket = listening(host, port)
         self.host: str
         self.port: int
@@ -131,7 +130,7 @@ class Guests:
 
     async def greet(self, connection: socket.socket, place: str) -> None:
         """Say hello to a connection; one that answers has a seat, and all others are cut. Who failed hears why."""
-        remote = self._remote(self._line(*await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES)))
+        remote = self._remote(await self._line(connection))
         answer: Answered | Failed | None = None
         seated = False
         try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from random import choice
 from typing import Any, Self
 
+from fairplay.players.connection import notice_loss
 from fairplay.players.places import written_place
 from fairplay.referee.closing import surely
 
@@ -74,6 +75,7 @@ class Hall:
     async def _welcome(self, connection: socket.socket) -> None:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+            notice_loss(connection)
             await self._greet(connection, written_place(*connection.getpeername()[:2]))
         except OSError:  # it has gone again
             connection.close()

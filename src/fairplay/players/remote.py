@@ -38,6 +38,16 @@ class Closed(Exception):
         return type(self), (self.fault, *self.args), self.__dict__
 
 
+class Cut(Closed):
+    """The other end has gone in the middle of a reply."""
+
+    def __init__(self) -> None:
+        super().__init__(Fault.MALFORMED, "the line was closed in the middle of a reply")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), self.__dict__
+
+
 class TooMuch(Exception):
     """More came than anybody asked for; what came first is its text."""
 
@@ -70,8 +80,15 @@ class Line(Protocol):
         """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
         return False
 
+    def when_lost(self, call: Callable[[], None]) -> None:
+        """Have this called once nothing more can come, also while nobody asks; at once, if it is so already."""
+        return
+
     async def hang_up(self, last: bytes, within: float) -> None:
-        """Send some last words if that can be done in so many seconds; then let go of everything, on every path."""
+        """Send some last words if that can be done in so many seconds; then let go of everything, on every path.
+
+        Whoever waits on the line meanwhile hears that it is closed.
+        """
 
     def evidence(self) -> str:
         """What is known of the other end when it failed: an exit code, its last words."""

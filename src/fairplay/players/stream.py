@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from fairplay.core.events import Fault
-from fairplay.players.remote import Closed, Line, TooMuch
+from fairplay.players.remote import Closed, Cut, Line, TooMuch
 
 MOST_SHOWN = 512  # bytes of what was too much
 
@@ -40,7 +40,7 @@ class Stream(Line):
             raise TooMuch(await self._reader.read(MOST_SHOWN)) from None
         except asyncio.IncompleteReadError as error:
             if error.partial:
-                raise Closed(Fault.MALFORMED, "the line was closed in the middle of a reply") from None
+                raise Cut from None
             raise self.closed() from None
         except OSError:
             raise self.closed() from None

@@ -1,6 +1,7 @@
 """Meet over WebSocket: the same as over TCP, with one text frame for a line. Needs the package websockets."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.players import wire
+from fairplay.players.connection import MOST_UNREAD
 from fairplay.players.dial import MOST_LINE, Lost, dial
 from fairplay.players.door import Door
 from fairplay.players.places import host_and_port, reason
@@ -70,6 +72,19 @@ class WebSocket(Line):
             return heard
         self._heard.put_nowait(heard)  # nothing comes after it
         raise heard
+
+    def offer(self, text: bytes) -> bool:
+        """Send a text frame that needs no answer, unless the other end is behind with reading."""
+        if self._listener is None or self._listener.done() or self._writer.is_closing():
+            return False
+        if self._writer.transport.get_write_buffer_size() > MOST_UNREAD:
+            return False
+        try:
+            self._protocol.send_text(text.removesuffix(b"\n"))
+        except InvalidState:  # one of us has said goodbye
+            return False
+        self._writer.write(b"".join(self._protocol.data_to_send()))
+        return True
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words and a close frame if that can be done in so many seconds, and cut the line."""
@@ -175,7 +190,12 @@ def closed(why: str = "the connection was closed") -> Closed:
 
 def listen_websocket(place: str) -> Door:
     """A door for the address ws:PLACE, where a place is PORT or HOST:PORT; port 0 is any that is free."""
-    return Door(*host_and_port(place), WebSocket)
+    return Door(*host_and_port(place), over_websocket)
+
+
+async def over_websocket(connection: socket.socket) -> WebSocket:
+    """The line over a connection that was let in."""
+    return WebSocket(*await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES))
 
 
 @contextmanager

@@ -1,0 +1,179 @@
+"""Keep a line to somebody over a connection: what the event loop reads is looked at on the spot, without streams."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import cast
+from weakref import WeakKeyDictionary
+
+from fairplay.core.events import Fault
+from fairplay.players import wire
+from fairplay.players.remote import Closed, Cut, Line, TooMuch
+
+CHUNK = wire.MOST_BYTES  # bytes that are read at once
+MOST_HELD = 2 * wire.MOST_BYTES  # bytes that lie here, behind which nothing more is read
+MOST_UNREAD = 16 * 1024  # bytes that lie here for the other end to read
+MOST_SHOWN = 512  # bytes of what was too much
+KNOCKING = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}  # seconds of silence, between knocks; how often
+UNHEARD = {"TCP_USER_TIMEOUT": 60_000}  # milliseconds in which the other machine has to have taken what we said
+
+# Where what is read comes first, for all lines on an event loop, as it is taken from there at once. A buffer for each
+# read, as asyncio makes them, takes longer than all else about a line.
+BUFFERS: "WeakKeyDictionary[asyncio.AbstractEventLoop, memoryview]" = WeakKeyDictionary()
+
+
+class Connection(asyncio.BufferedProtocol, Line):
+    """A line whose ends are marked by newlines, for any number of matches. One at a time receives.
+
+    Whatever comes is kept until somebody asks for it, up to a bound; behind that the other end has to wait.
+    """
+
+    def __init__(self) -> None:
+        self._held = b""  # what came and was not asked for yet
+        self._deaf = False  # that is too much
+        self._over = False  # nothing more comes
+        self._open = False  # something can be said
+        self._heard: asyncio.Future[None] | None = None  # for whoever waits for a line
+        self._clear: asyncio.Future[None] | None = None  # for whoever waits until the other end has read
+        self._calls: list[Callable[[], None]] = []  # for when nothing more comes
+        self._loop: asyncio.AbstractEventLoop
+        self._transport: asyncio.Transport
+        self._buffer: memoryview
+        self._lost: asyncio.Future[None]
+
+    async def send(self, text: bytes) -> None:
+        """Send a whole line; whoever never reads makes this wait."""
+        if self._open:
+            self._transport.write(text)
+        if self._clear is not None:
+            await asyncio.wait((self._clear,))
+        if not self._open:
+            raise closed()
+
+    async def receive(self) -> bytes:
+        """The next whole line, without its end."""
+        while (end := self._held.find(b"\n")) < 0:
+            if len(self._held) > wire.MOST_BYTES:
+                raise TooMuch(self._held[:MOST_SHOWN])
+            if self._over:
+                raise Cut if self._held else closed()
+            self._heard = self._loop.create_future()
+            await self._heard
+        held = self._held
+        if end > wire.MOST_BYTES:
+            raise TooMuch(held[:MOST_SHOWN])
+        self._held = held[end + 1 :]
+        if self._deaf and len(self._held) <= wire.MOST_BYTES and not self._transport.is_closing():
+            self._deaf = False
+            self._transport.resume_reading()
+        return held[:end]
+
+    def offer(self, text: bytes) -> bool:
+        """Send a line that needs no answer, unless the other end is behind with reading."""
+        if self._clear is not None or not self._open:
+            return False
+        self._transport.write(text)
+        return True
+
+    def when_lost(self, call: Callable[[], None]) -> None:
+        """Have this called once nothing more can come."""
+        if self._over:
+            call()
+        else:
+            self._calls.append(call)
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Send some last words if that can be done in so many seconds, and cut the line."""
+        try:
+            if last:
+                with suppress(Closed, TimeoutError):
+                    async with asyncio.timeout(within):
+                        await self.send(last)
+                        self._transport.close()  # once all of it is on its way
+                        await asyncio.wait((self._lost,))
+        finally:
+            self._transport.abort()
+            await asyncio.sleep(0)  # in which it is really closed
+
+    def evidence(self) -> str:
+        """Nothing is known of the other end of a connection."""
+        return ""
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """There is a line."""
+        self._loop = asyncio.get_running_loop()
+        self._lost = self._loop.create_future()
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=MOST_UNREAD)
+        self._buffer = BUFFERS.setdefault(self._loop, memoryview(bytearray(CHUNK)))
+        self._open = True
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to put what comes."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Something came. Who says far more than anybody asks for is not listened to until somebody asks again."""
+        new = self._buffer[:nbytes].tobytes()
+        self._held = held = self._held + new if self._held else new
+        if len(held) > wire.MOST_BYTES or b"\n" in new:
+            done(self._heard)
+        if len(held) > MOST_HELD and not self._deaf:
+            self._deaf = True
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """Nothing more will come; but for TLS, what we say may still be read."""
+        self._end()
+        return self._transport.get_extra_info("sslcontext") is None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """There is no line any more."""
+        self._open = False
+        self._end()
+        self.resume_writing()
+        done(self._lost)
+
+    def pause_writing(self) -> None:
+        """The other end does not read."""
+        self._clear = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        done(self._clear)
+        self._clear = None
+
+    def _end(self) -> None:
+        self._over = True
+        done(self._heard)
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+
+async def over_tcp(connection: socket.socket) -> Connection:
+    """The line over a connection that was let in."""
+    _, line = await asyncio.get_running_loop().connect_accepted_socket(Connection, connection)
+    return line
+
+
+def closed() -> Closed:
+    """What it means that nothing can be said or heard any more."""
+    return Closed(Fault.GONE, "the connection was closed")
+
+
+def done(future: asyncio.Future[None] | None) -> None:
+    """Whoever waits for this goes on."""
+    if future is not None and not future.done():
+        future.set_result(None)
+
+
+def notice_loss(connection: socket.socket) -> None:
+    """Have the machine find out when the other one is not there any more, as far as it can."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
+    for name, value in (KNOCKING | UNHEARD).items():
+        if option := getattr(socket, name, None):
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)

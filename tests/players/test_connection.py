@@ -1,0 +1,415 @@
+"""Keep a line over a connection, however the bytes come, and whatever the other end does or leaves undone."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.players import wire
+from fairplay.players.connection import CHUNK, MOST_HELD, MOST_SHOWN, MOST_UNREAD, Connection, notice_loss, over_tcp
+from fairplay.players.hall import Hall
+from fairplay.players.remote import Closed, Cut, TooMuch
+from tests.players.cancelling import When, cancelled_at
+
+T = TypeVar("T")
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
+with suppress(ImportError):
+    import uvloop
+
+    LOOPS["uvloop"] = uvloop.new_event_loop
+MUCH = b"x" * 10_000_000  # bytes: more than any machine takes for somebody who never reads
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+@pytest.fixture(params=LOOPS)
+def run(request: pytest.FixtureRequest) -> Run:
+    """Run a test on each kind of event loop; afterwards nothing of it is left."""
+
+    def run(work: Coroutine[Any, Any, T]) -> T:
+        async def watched() -> T:
+            before = sockets()
+            async with asyncio.timeout(30):
+                found = await work
+            await some_turns()
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+            assert sockets() == before
+            return found
+
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            return runner.run(watched())
+
+    return run
+
+
+def sockets() -> int:
+    """How many are open."""
+    links = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    return sum(str(link).startswith("socket:") for link in links)
+
+
+async def some_turns() -> None:
+    """Let the loop read what lies in its sockets: here that is there as soon as it was sent."""
+    for _ in range(6):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def pair() -> AsyncIterator[tuple[Connection, socket.socket]]:
+    """A line, and its other end in the hands of a test."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    with theirs:
+        line = await over_tcp(ours)
+        try:
+            yield line, theirs
+        finally:
+            await line.hang_up(b"", 0)
+
+
+async def heard(theirs: socket.socket, size: int) -> bytes:
+    """So many bytes from our end, or all there are until we hang up."""
+    found = b""
+    while len(found) < size and (new := await asyncio.get_running_loop().sock_recv(theirs, 65536)):
+        found += new
+    return found
+
+
+def said(theirs: socket.socket, most: int) -> int:
+    """Send as many bytes as anybody takes, and say how many."""
+    sent = 0
+    with suppress(BlockingIOError):
+        while sent < most:
+            sent += theirs.send(b"y" * min(4096, most - sent))
+    return sent
+
+
+# What comes
+
+
+def test_lines_are_the_same_wherever_they_are_split(run: Run) -> None:
+    text = b'{"nonce":"1"}\n\n{"nonce":"2"}\r\n'
+
+    async def split(at: int) -> list[bytes]:
+        async with pair() as (line, theirs):
+            found = asyncio.create_task(three(line))
+            theirs.send(text[:at])
+            await some_turns()
+            theirs.send(text[at:])
+            return await found
+
+    async def three(line: Connection) -> list[bytes]:
+        return [await line.receive() for _ in range(3)]
+
+    async def host() -> list[list[bytes]]:
+        return [await split(at) for at in range(1, len(text))]
+
+    assert run(host()) == [[b'{"nonce":"1"}', b"", b'{"nonce":"2"}\r']] * (len(text) - 1)
+
+
+def test_a_line_can_come_byte_by_byte(run: Run) -> None:
+    async def host() -> bytes:
+        async with pair() as (line, theirs):
+            found = asyncio.create_task(line.receive())
+            for byte in b"a line of bytes":
+                theirs.send(bytes([byte]))
+                await some_turns()
+                assert not found.done()
+            theirs.send(b"\n")
+            return await found
+
+    assert run(host()) == b"a line of bytes"
+
+
+def test_many_lines_can_come_at_once_and_before_they_are_asked_for(run: Run) -> None:
+    async def host() -> list[bytes]:
+        async with pair() as (line, theirs):
+            theirs.send(b"".join(b"%d\n" % number for number in range(1000)))
+            await some_turns()
+            return [await line.receive() for _ in range(1000)]
+
+    assert run(host()) == [b"%d" % number for number in range(1000)]
+
+
+def test_the_longest_line_comes_and_a_longer_one_is_too_much(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            theirs.send(b"x" * wire.MOST_BYTES + b"\n")
+            assert await line.receive() == b"x" * wire.MOST_BYTES
+            theirs.send(b"x" * (wire.MOST_BYTES + 1) + b"\n")
+            with pytest.raises(TooMuch) as much:
+                await line.receive()
+            assert much.value.text == b"x" * MOST_SHOWN
+
+    run(host())
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_line_without_an_end_is_too_much(run: Run, early: bool) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            asked = None if early else asyncio.create_task(line.receive())
+            await some_turns()
+            said(theirs, wire.MOST_BYTES + 1)
+            with pytest.raises(TooMuch) as much:
+                await (asked or asyncio.create_task(line.receive()))
+            assert much.value.text == b"y" * MOST_SHOWN
+            with pytest.raises(TooMuch):
+                await line.receive()
+
+    run(host())
+
+
+def test_what_nobody_asks_for_is_bounded_and_comes_when_somebody_asks(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            sent, text = 0, b"".join(b"%6d\n" % number for number in range(100_000))
+            for _ in range(100):  # more than enough for all that is ever taken
+                with suppress(BlockingIOError):
+                    sent += theirs.send(text[sent : sent + 4096])
+                await some_turns()
+            assert sent < len(text)
+            assert len(line._held) <= MOST_HELD + CHUNK
+            for number in range(100_000):
+                if sent < len(text) and not number % 100:
+                    with suppress(BlockingIOError):
+                        sent += theirs.send(text[sent : sent + 4096])
+                assert await line.receive() == b"%6d" % number
+
+    run(host())
+
+
+# What goes
+
+
+def test_who_never_reads_makes_us_wait_and_is_offered_nothing(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            assert line.offer(b"first\n")
+            sending = asyncio.create_task(line.send(MUCH))
+            await some_turns()
+            assert not sending.done()
+            assert not line.offer(b"too late\n")
+            assert await heard(theirs, 6 + len(MUCH)) == b"first\n" + MUCH
+            await sending
+            assert line.offer(b"in time\n")
+            assert await heard(theirs, 8) == b"in time\n"
+
+    run(host())
+
+
+def test_offers_alone_pile_up_to_a_bound(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            offers = 0
+            while line.offer(b"z" * 999 + b"\n"):
+                offers += 1
+                await some_turns()
+            assert line._transport.get_write_buffer_size() <= MOST_UNREAD + 1000
+            assert await heard(theirs, 1000 * offers) == (b"z" * 999 + b"\n") * offers
+            await some_turns()
+            assert line.offer(b"again\n")
+
+    run(host())
+
+
+def test_a_question_can_be_given_up_and_another_asked(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            for work in (line.receive(), line.send(MUCH)):
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.01):
+                        await work
+            theirs.send(b"late\n")
+            assert await line.receive() == b"late"
+            sending = asyncio.create_task(line.send(b"next\n"))
+            assert (await heard(theirs, len(MUCH) + 5)).endswith(b"xnext\n")
+            await sending
+
+    run(host())
+
+
+# The end
+
+
+def test_who_closes_its_half_is_heard_to_the_end_and_hears_us(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            theirs.send(b"1\n2\n")
+            theirs.shutdown(socket.SHUT_WR)
+            assert [await line.receive(), await line.receive()] == [b"1", b"2"]
+            for _ in range(2):
+                with pytest.raises(Closed) as closed:
+                    await line.receive()
+                assert closed.value.fault is Fault.GONE
+            await line.send(b"still there?\n")
+            assert await heard(theirs, 13) == b"still there?\n"
+
+    run(host())
+
+
+def test_half_a_line_and_an_end_is_cut(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            receiving = asyncio.create_task(line.receive())
+            await some_turns()
+            theirs.send(b'{"nonce"')
+            await some_turns()
+            theirs.close()
+            with pytest.raises(Cut):
+                await receiving
+
+    run(host())
+
+
+def test_what_is_said_to_somebody_who_has_gone_is_closed(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            sending = asyncio.create_task(line.send(MUCH))
+            await some_turns()
+            theirs.close()
+            with pytest.raises(Closed):
+                await sending
+            assert not line.offer(b"x\n")
+            with pytest.raises(Closed):
+                await line.send(b"x\n")
+
+    run(host())
+
+
+def test_a_line_that_was_said_before_a_reset_is_still_heard(run: Run) -> None:
+    async def host() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            theirs = socket.create_connection(door.getsockname())
+            line = await over_tcp(door.accept()[0])
+            theirs.send(b"whole\n")
+            await asyncio.sleep(0.01)
+            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            theirs.close()
+            await asyncio.sleep(0.01)
+            assert await line.receive() == b"whole"
+            with pytest.raises(Closed):
+                await line.receive()
+            await line.hang_up(b"", 0)
+
+    run(host())
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_a_loss_is_told_once_while_nobody_asks(run: Run, half: bool) -> None:
+    async def host() -> list[str]:
+        told: list[str] = []
+        async with pair() as (line, theirs):
+            line.when_lost(lambda: told.append("in time"))
+            await some_turns()
+            assert told == []
+            if half:
+                theirs.shutdown(socket.SHUT_WR)
+            else:
+                theirs.close()
+            await some_turns()
+            line.when_lost(lambda: told.append("late"))
+        return told
+
+    assert run(host()) == ["in time", "late"]
+
+
+def test_last_words_are_heard_also_by_who_is_behind(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, theirs):
+            backlog = 0
+            while line.offer(b"z" * 999 + b"\n"):
+                backlog += 1000
+                await some_turns()
+            leaving = asyncio.create_task(line.hang_up(b"so long\n", 20.0))
+            assert await heard(theirs, backlog + 100) == (b"z" * 999 + b"\n") * (backlog // 1000) + b"so long\n"
+            await leaving
+
+    run(host())
+
+
+def test_last_words_take_no_longer_than_they_may(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (line, _):
+            sending = asyncio.create_task(line.send(MUCH))
+            receiving = asyncio.create_task(line.receive())
+            await some_turns()
+            await line.hang_up(b"so long\n", 0.01)
+            for waiting in (sending, receiving):
+                with pytest.raises(Closed):
+                    await waiting
+
+    run(host())
+
+
+@pytest.mark.parametrize("when", When)
+def test_a_conversation_is_cancelled_at_every_await_and_leaves_nothing_open(run: Run, when: When) -> None:
+    async def talk(line: Connection) -> None:
+        try:
+            await line.send(b"question\n")
+            await line.receive()
+            await line.send(MUCH)
+            await line.receive()
+        finally:
+            await line.hang_up(b"so long\n", 1.0)
+
+    async def other_end(theirs: socket.socket) -> None:
+        with suppress(OSError):
+            await heard(theirs, 9)
+            await asyncio.get_running_loop().sock_sendall(theirs, b"an")
+            await asyncio.get_running_loop().sock_sendall(theirs, b"swer\n")
+            await heard(theirs, len(MUCH))
+            await asyncio.get_running_loop().sock_sendall(theirs, b"answer\n")
+            await heard(theirs, 100)
+
+    async def host(at: int) -> bool:
+        async with pair() as (line, theirs):
+            other = asyncio.create_task(other_end(theirs))
+            was = await cancelled_at(at, when, talk(line))
+            await other
+            with pytest.raises(Closed):
+                await line.send(b"x\n")
+            return was
+
+    awaits = 1
+    while run(host(awaits)):
+        awaits += 1
+    assert awaits > 5
+
+
+# What the machine finds out
+
+
+def test_a_machine_that_is_not_there_any_more_is_noticed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as connection:
+        notice_loss(connection)
+        options = socket.SO_KEEPALIVE, socket.TCP_KEEPIDLE, socket.TCP_USER_TIMEOUT
+        levels = socket.SOL_SOCKET, socket.IPPROTO_TCP, socket.IPPROTO_TCP
+        found = [connection.getsockopt(*option) for option in zip(levels, options, strict=True)]
+
+    assert found == [1, 30, 60_000]
+
+
+def test_whoever_is_let_in_is_watched_like_that() -> None:
+    found = []
+
+    async def greet(connection: socket.socket, place: str) -> None:
+        found.append(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+        connection.close()
+
+    async def host() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            door.setblocking(False)
+            async with Hall(door, greet):
+                with socket.create_connection(door.getsockname()):
+                    while not found:
+                        await asyncio.sleep(0)
+
+    asyncio.run(host())
+
+    assert found == [1]
