@@ -106,10 +106,10 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True, tag="changed"):
 
 
 class Suspended(msgspec.Struct, frozen=True, kw_only=True, tag="suspended"):
-    """The house stops, and what is played goes on when it is back; the line is cut, and there is nothing to reply."""
+    """The house lets you go, or stops for a while; the line is cut, and there is nothing to reply."""
 
     why: str
-    again: float  # seconds after which it makes sense to come again; not all at the same moment
+    again: float  # seconds after which to come again, not all at the same moment; 0: there is nothing to come for
 
 
 WireMessage = Hello | Welcome | Start | TakeTurn | Tell | Changed | End | Closing | Suspended | Goodbye
@@ -195,6 +195,11 @@ def goodbye(match_id: str, out: Ejected | messages.Failed) -> bytes:
     """The last message, to one who is out, as a line."""
     clause = out.clause if isinstance(out, Ejected) else ""
     return encode(Goodbye(match=match_id, fault=out.fault, why=out.why, clause=clause)) + b"\n"
+
+
+def suspended(why: str, again: float) -> bytes:
+    """The last message of a house to one who may come again, as a line; or not, if `again` is 0."""
+    return encode(Suspended(why=why, again=again)) + b"\n"
 
 
 def read_reply(line: bytes) -> Reply | Malformed:
