@@ -32,10 +32,9 @@ from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.limits import Limits
 from fairplay.players.places import reason
 from fairplay.players.sign_up import SignUp
-from fairplay.referee.closing import surely
 from fairplay.referee.host import Referee, distinct
 from fairplay.server.course_lobby import CourseLobby, Show, Tell, numbers, unshown
-from fairplay.server.in_loop import InLoop
+from fairplay.server.in_loop import InLoop, managed
 from fairplay.tournament import notebook
 from fairplay.tournament.courses import COURSES
 from fairplay.tournament.events import Audience, PlayerEjected, TournamentEvent, TournamentObserver
@@ -172,20 +171,9 @@ class Company:
         return Served([[name for name in rank if name not in late] for rank in ranks], [*out, *late])
 
     async def _managed(self, cup: Cup, folder: Path) -> tuple[Ranks, list[str]]:
-        """What comes of a tournament; afterwards nobody writes to its folder any more, also if it was cancelled."""
-        loop = asyncio.get_running_loop()
-        executor = InLoop(loop, self._play)
-        managing = loop.run_in_executor(None, managed, cup, folder, executor, Ejections(self._tell))
-        managing.add_done_callback(lambda future: future.exception())  # if it was cancelled, nobody else looks at it
-
-        async def end() -> None:
-            await executor.stop()
-            await asyncio.wait((managing,))
-
-        try:
-            return await asyncio.shield(managing)
-        finally:
-            await surely(end())
+        """What comes of a tournament."""
+        executor = InLoop(asyncio.get_running_loop(), self._play)
+        return await managed(executor, partial(conducted, cup, folder, executor, Ejections(self._tell)))
 
     def seats_in(self, state: Any) -> int:
         """For how many a state is."""
@@ -260,7 +248,7 @@ def in_words(failed: Ejected | Failed) -> str:
     return f"{failed.fault.value.replace('_', ' ')}, {failed.why}"
 
 
-def managed(cup: Cup, folder: Path, executor: InLoop, observer: TournamentObserver) -> tuple[Ranks, list[str]]:
+def conducted(cup: Cup, folder: Path, executor: InLoop, observer: TournamentObserver) -> tuple[Ranks, list[str]]:
     """The ranks of a tournament and who was expelled; to be run in a thread of its own, as it waits."""
     with notebook.begun(folder, cup) as steps, Runner([Hand(lambda: executor, len(cup.players))]) as runner:
         ranking = Manager(cup, folder, steps, runner, Audience([observer])).run()

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import Any, TypeVar
 
 from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.referee.closing import surely
 from fairplay.tournament.worker import Job, Played, decode_job, encode
 
+Got = TypeVar("Got")
 Play = Callable[[MatchSpec], Awaitable[Outcome]]  # with those who are connected
 
 
@@ -44,3 +46,18 @@ class InLoop(Executor):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return encode([Played(await self._play_match(spec)) for spec in job.specs])
+
+
+async def managed(executor: InLoop, manage: Callable[[], Got]) -> Got:
+    """What comes of a manager in a thread; when this is over, also because it was cancelled, nothing of it goes on."""
+    managing = asyncio.get_running_loop().run_in_executor(None, manage)
+    managing.add_done_callback(lambda future: future.exception())  # if it was cancelled, nobody else looks at it
+
+    async def end() -> None:
+        await executor.stop()
+        await asyncio.wait((managing,))
+
+    try:
+        return await asyncio.shield(managing)
+    finally:
+        await surely(end())
