@@ -394,14 +394,14 @@ def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    began, called_off, managed = threading.Event(), threading.Event(), course.managed
+    began, called_off, conducted = threading.Event(), threading.Event(), course.conducted
 
     def late(*arguments: Any) -> Any:
         began.set()
         called_off.wait(20)
-        return managed(*arguments)
+        return conducted(*arguments)
 
-    monkeypatch.setattr(course, "managed", late)
+    monkeypatch.setattr(course, "conducted", late)
 
     async def main() -> None:
         rules, told = replace(SERVERS["tsuro"].rules, most=3), list[str]()
