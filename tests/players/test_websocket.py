@@ -5,8 +5,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -23,10 +23,11 @@ from fairplay.players import wire
 from fairplay.players.dial import Lost
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
-from fairplay.players.remote import Line
+from fairplay.players.remote import Closed, Line
 from fairplay.players.serve import serve_player
 from fairplay.players.websocket import (
     MOST_PIECES,
+    WebSocket,
     dial_websocket,
     listen_websocket,
     over_websocket,
@@ -572,6 +573,51 @@ def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> 
             await guest.remote.close(None)
             assert not lines[0].offer(b'{"news":3}\n')
             surfer.hang_up()
+
+    run(host())
+
+
+@asynccontextmanager
+async def line_and_surfer() -> AsyncIterator[tuple[WebSocket, Surfer]]:
+    """Both ends of a WebSocket over which something was said."""
+    with Door("127.0.0.1", 0) as door:
+        coming = asyncio.create_task(surfing(door))
+        loop = asyncio.get_running_loop()
+        line = await over_websocket((await loop.sock_accept(door._socket))[0])
+        await line.send(b'{"news":1}\n')
+        surfer = await coming
+        try:
+            yield line, surfer
+        finally:
+            surfer.hang_up()
+            await line.hang_up(b"", 0)
+
+
+@pytest.mark.parametrize("leave", [Surfer.hang_up, Surfer.reset, lambda surfer: surfer.writer.write_eof()])
+def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) -> None:
+    async def host() -> list[str]:
+        told: list[str] = []
+        lost = asyncio.Event()
+        async with line_and_surfer() as (line, surfer):
+            line.when_lost(lambda: told.append("in time"))
+            line.when_lost(lost.set)
+            assert told == []
+            leave(surfer)
+            await lost.wait()
+            line.when_lost(lambda: told.append("late"))
+        return told
+
+    assert run(host()) == ["in time", "late"]
+
+
+def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
+    async def host() -> None:
+        async with line_and_surfer() as (line, _):
+            waiting = asyncio.create_task(line.receive())
+            await asyncio.sleep(0)
+            await line.hang_up(b"", 0)
+            with pytest.raises(Closed):
+                await waiting
 
     run(host())
 

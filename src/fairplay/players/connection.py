@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
@@ -154,9 +155,9 @@ class Connection(asyncio.BufferedProtocol, Line):
             call()
 
 
-async def over_tcp(connection: socket.socket) -> Connection:
-    """The line over a connection that was let in."""
-    _, line = await asyncio.get_running_loop().connect_accepted_socket(Connection, connection)
+async def over_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None) -> Connection:
+    """The line over a connection that was let in, encrypted if need be."""
+    _, line = await asyncio.get_running_loop().connect_accepted_socket(Connection, connection, ssl=tls)
     return line
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
@@ -53,6 +54,7 @@ class WebSocket(Line):
         self._listener: asyncio.Task[None] | None = None
         self._parts: list[bytes] = []  # of a message that is not whole yet
         self._pieces, self._since = 0, 0.0
+        self._calls: list[Callable[[], None]] = []  # for when nothing more comes
 
     async def send(self, text: bytes) -> None:
         """Send a text frame; whoever never reads makes this wait."""
@@ -60,6 +62,7 @@ class WebSocket(Line):
             if self._listener is None:
                 await self._shake_hands()
                 self._listener = asyncio.create_task(self._listen())
+                self._listener.add_done_callback(lambda _: self._end())
             self._protocol.send_text(text.removesuffix(b"\n"))
             await self._flush()
         except (InvalidState, OSError):
@@ -85,6 +88,13 @@ class WebSocket(Line):
             return False
         self._writer.write(b"".join(self._protocol.data_to_send()))
         return True
+
+    def when_lost(self, call: Callable[[], None]) -> None:
+        """Have this called once nothing more can come."""
+        if self._listener is not None and self._listener.done():
+            call()
+        else:
+            self._calls.append(call)
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words and a close frame if that can be done in so many seconds, and cut the line."""
@@ -137,6 +147,14 @@ class WebSocket(Line):
             await self._heard.put(end)
         except OSError:
             await self._heard.put(closed())
+
+    def _end(self) -> None:
+        """Nothing more comes: tell whoever waits for it, or wants to know."""
+        if self._heard.empty():
+            self._heard.put_nowait(closed())
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
 
     def _message(self, frame: Frame) -> bytes | None:
         """The message that is whole with this frame; None: there is none yet."""
@@ -193,9 +211,14 @@ def listen_websocket(place: str) -> Door:
     return Door(*host_and_port(place), over_websocket)
 
 
-async def over_websocket(connection: socket.socket) -> WebSocket:
-    """The line over a connection that was let in."""
-    return WebSocket(*await asyncio.open_connection(sock=connection, limit=wire.MOST_BYTES))
+async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> WebSocket:
+    """The line over a connection that was let in, encrypted if need be."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(wire.MOST_BYTES)
+    transport, protocol = await loop.connect_accepted_socket(
+        lambda: asyncio.StreamReaderProtocol(reader), connection, ssl=tls
+    )
+    return WebSocket(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
 
 @contextmanager

@@ -1,0 +1,150 @@
+"""Keep a line to somebody that survives its connection: whoever comes back hears the open question again.
+
+Whoever asks over it knows nothing of that. Its clock goes on while nobody is there, so to be away never buys time.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from fairplay.core.events import Fault
+from fairplay.players.remote import Closed, Cut, Line
+from fairplay.referee.closing import surely
+
+
+class LastingLine(Line):
+    """A line over one connection after the other. The newest counts, and the one before is closed first.
+
+    Whose connection is lost has so many seconds to come back; then it is gone. Others are told of both.
+    """
+
+    def __init__(self, window: float, *, on_lost: Callable[[], None], on_gone: Callable[[], None]) -> None:
+        self._window = window
+        self._on_lost = on_lost
+        self._on_gone = on_gone
+        self._line: Line | None = None  # if it is lost it is kept, as it may still carry some last words
+        self._coming: Line | None = None  # what takes its place, as soon as it is closed
+        self._ready = asyncio.Event()  # somebody is there; or nobody will ever be again
+        self._gone: Closed | None = None
+        self._away_since = asyncio.get_running_loop().time()
+        self._alarm: asyncio.TimerHandle | None = None  # for when it is gone
+        self._question = b""
+        self._said_on: Line | None = None  # where the question was said last
+
+    @property
+    def is_there(self) -> bool:
+        """Is there a connection now?"""
+        return self._gone is None and self._ready.is_set()
+
+    @property
+    def is_gone(self) -> bool:
+        """Is it too late to come back?"""
+        return self._gone is not None
+
+    async def attach(self, line: Line, greeting: bytes) -> bool:
+        """Go on over this line, on which the greeting comes first. False: it is too late, or somebody newer came.
+
+        Then, or if this raises, the line is still the caller's, who has to close it.
+        """
+        if self._gone is not None:
+            return False
+        before = [each for each in (self._line, self._coming) if each is not None]
+        self._line, self._coming = None, line
+        self._wait_for_it()
+        try:
+            for each in before:
+                await surely(each.hang_up(b"", 0))
+            if self._coming is line:
+                await line.send(greeting)
+            if self._coming is not line:
+                return False
+            self._line, self._coming = line, None
+            self._set_alarm(None)
+            self._ready.set()
+        finally:
+            if self._coming is line:  # nothing came of it
+                self._coming = None
+                self._on_lost()
+        line.when_lost(lambda: self._lose(line))
+        return True
+
+    async def send(self, text: bytes) -> None:
+        """Ask a question. Who is away hears it when it is back."""
+        if self._gone is not None:
+            raise self._gone
+        self._question, self._said_on = text, None
+        line = self._line
+        if line is not None and self._ready.is_set():
+            self._said_on = line
+            try:
+                await line.send(text)
+            except Closed as closed:
+                self._look_at(line, closed)
+
+    async def receive(self) -> bytes:
+        """The next line from whoever is there, or comes back meanwhile."""
+        while True:
+            await self._ready.wait()
+            if self._gone is not None:
+                raise self._gone
+            line = self._line
+            if line is None or not self._ready.is_set():  # lost again, before we could look
+                continue
+            try:
+                if line is not self._said_on:
+                    self._said_on = line
+                    await line.send(self._question)
+                return await line.receive()
+            except Closed as closed:
+                self._look_at(line, closed)
+
+    def offer(self, text: bytes) -> bool:
+        """Send a line that needs no answer, if somebody is there to take it at once."""
+        return self.is_there and self._line is not None and self._line.offer(text)
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Send some last words if that can be done in so many seconds; nobody can come back afterwards."""
+        line, self._line = self._line, None
+        self.give_up("the line was cut")
+        if line is not None:
+            await line.hang_up(last, within)
+
+    def give_up(self, why: str) -> None:
+        """Wait no longer for anybody to come back. What is still open has to be hung up."""
+        if self._gone is None:
+            self._gone = Closed(Fault.GONE, why)
+            self._coming = None
+            self._set_alarm(None)
+            self._ready.set()
+            self._on_gone()
+
+    def evidence(self) -> str:
+        """What is known of the connection, and for how long there is none."""
+        known = "" if self._line is None else self._line.evidence()
+        if self.is_there:
+            return known
+        away = f"the connection was lost {asyncio.get_running_loop().time() - self._away_since:.3f} s before"
+        return f"{known}\n{away}" if known else away
+
+    def _look_at(self, line: Line, closed: Closed) -> None:
+        """Go on without a line that is lost; what somebody did wrong on it is raised."""
+        if closed.fault is not Fault.GONE and not isinstance(closed, Cut):
+            raise closed
+        self._lose(line)
+
+    def _lose(self, line: Line) -> None:
+        """The connection is lost, unless it was given up before."""
+        if line is self._line and self.is_there:
+            self._wait_for_it()
+            self._on_lost()
+
+    def _wait_for_it(self) -> None:
+        """Nobody is there from now on, until somebody comes back or the time is up."""
+        self._ready.clear()
+        loop = asyncio.get_running_loop()
+        self._away_since = loop.time()
+        self._set_alarm(loop.call_later(self._window, self.give_up, f"did not come back within {self._window:g} s"))
+
+    def _set_alarm(self, alarm: asyncio.TimerHandle | None) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = alarm
