@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -14,12 +15,15 @@ PLACE = re.compile(r"\{\{(\w+)\}\}")
 def assembled(name: str, parts: Mapping[str, str]) -> str:
     """The page of this name, with its style and script inside, and these parts, which are HTML already."""
     style, script = part(f"{name}.css"), bundled(f"{name}.js")
-    policy = (
-        f"default-src 'none'; script-src {source(script)}; style-src {source(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    known = {**parts, "policy": policy, "style": style, "script": script}
+    known = {**parts, "policy": policy_of(name), "style": style, "script": script}
     return PLACE.sub(lambda place: known[place[1]], part(f"{name}.html"))
+
+
+@cache
+def policy_of(name: str) -> str:
+    """What a browser may run and load in the page of this name: nothing but its own style and script."""
+    style, script = source(part(f"{name}.css")), source(bundled(f"{name}.js"))
+    return f"default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 def bundled(name: str) -> str:

@@ -35,3 +35,24 @@ def runs(numbers: Iterable[int]) -> tuple[int, ...]:
         else:
             found += (number, 1)
     return tuple(found)
+
+
+def rewritten(before: Sequence[str], after: Sequence[str]) -> list[str | tuple[int, int]]:
+    """Lines as what they take from those before: where a run of these begins and how many there are; and new ones.
+
+    >>> rewritten(["<svg>", "a", "b", "</svg>"], ["<svg>", "b", "c", "</svg>"])
+    [(0, 1), (2, 1), 'c', (3, 1)]
+    """
+    where = {line: at for at, line in reversed(list(enumerate(before)))}
+    found: list[str | tuple[int, int]] = []
+    end = -1  # of the last run
+    for line in after:
+        if found and end < len(before) and before[end] == line and isinstance(found[-1], tuple):
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+            end += 1
+        elif line in where:
+            found.append((where[line], 1))
+            end = where[line] + 1
+        else:
+            found.append(line)
+    return found

@@ -15,6 +15,11 @@ function joined(lines, runs) {
   return found.join("\n");
 }
 
+/** The lines of a picture, from those of the one before and what `rewritten` in packing.py says of the difference. */
+export function rewritten(before, parts) {
+  return parts.flatMap((it) => (typeof it === "string" ? [it] : before.slice(it[0], it[0] + it[1])));
+}
+
 /** A picture as an element. */
 export function drawn(picture) {
   return document.importNode(new DOMParser().parseFromString(picture, "image/svg+xml").documentElement, true);
