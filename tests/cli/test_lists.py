@@ -17,6 +17,8 @@ VERBS = [
     "check-bot",
     "join",
     "serve",
+    "status",
+    "watch",
     "replay",
     "draw",
     "verify",

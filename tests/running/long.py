@@ -16,6 +16,8 @@ LONG = (  # whole folders, and files
     "tests/cli/test_human.py",
     "tests/cli/test_in_place.py",
     "tests/cli/test_stepping.py",
+    "tests/cli/test_watch_in_place.py",
+    "tests/server/test_live_page.py",
     "tests/cli/test_debug.py",
     "tests/page/test_in_browser.py",
     "tests/page/test_names.py",

@@ -1,6 +1,7 @@
 """Run a small house with real matches at the pace of a test, for whoever looks at it from outside."""
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -9,15 +10,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairplay import Journal, Local, house_strategy
-from fairplay.core.messages import Answer, Message, TakeTurn
-from fairplay.core.roles import Parting
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Failed, Message, TakeTurn
+from fairplay.core.roles import Observer, Parting
 from fairplay.games import game_with, title
+from fairplay.players import wire
+from fairplay.players.connection import over_tcp
+from fairplay.players.door import listening
+from fairplay.players.hall import Hall
+from fairplay.players.places import written_place
+from fairplay.players.remote import Line
 from fairplay.referee.drivers import play_async
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import complain, dealt
 from fairplay.server.hub import Hub
 from fairplay.server.metrics import Counts
-from fairplay.server.status import FinishedSeen, HouseStatus, OfferSeen, finished_seen, room_seen
+from fairplay.server.status import FinishedSeen, HouseStatus, OfferSeen, WaiterSeen, as_line, finished_seen, room_seen
 from fairplay.server.web import shown
 from tests.page.matches import PLAYERS, Failing
 
@@ -45,12 +53,14 @@ class SmallHouse:
 
     def __init__(self, folder: Path) -> None:
         self.counts = Counts()
+        self.more: list[Observer] = []  # who observe too
         self.hubs: dict[str, Hub] = {}
         self._folder = folder
         self._paces: dict[str, asyncio.Semaphore] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._finished: list[FinishedSeen] = []
         self._since = time.time()
+        self._lines: list[Line] = []  # of those who watch
 
     def open(self, game: str, names: Sequence[str] = NAMES, *, fails: int | None = None, sealed: bool = False) -> str:
         """Begin a match; the id of the room. The second player fails after so many turns, if it does."""
@@ -65,7 +75,7 @@ class SmallHouse:
         async def play() -> None:
             channels = [Paced(Local(player, rules), pace) for player in players]
             with Journal(self._folder).begin(match) as record:
-                inform = Gallery([hub, self.counts], complain).tell
+                inform = Gallery([hub, self.counts, *self.more], complain).tell
                 final = await play_async(match, channels, record, inform)
             del self.hubs[match.id]
             seen = finished_seen(match.id, game, final.names, final.result, at=time.time(), recorded=True)
@@ -96,6 +106,32 @@ class SmallHouse:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await self.hang_up()
+
+    async def hang_up(self) -> None:
+        """Hang up on all who watch at the door."""
+        for line in self._lines:
+            await line.hang_up(b"", 1.0)
+        self._lines.clear()
+
+    async def greet(self, connection: socket.socket, place: str) -> None:
+        """Let somebody look on, as at the door of a house."""
+        line = await over_tcp(connection)
+        await line.send(wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n")
+        received = await line.receive()
+        reply = wire.read_reply(received)
+        assert isinstance(reply, wire.Reply)
+        said = wire.hello_decoder(reply.answer)
+        if said.visit == "status":
+            await line.hang_up(as_line(self.status()), 5.0)
+            return
+        hub = self.hubs.get(said.room) or (next(iter(self.hubs.values()), None) if not said.room else None)
+        if hub is None:
+            why = Failed(Fault.GONE, f"there is no room {said.room}".strip())
+            await line.hang_up(wire.goodbye("", why), 5.0)
+            return
+        self._lines.append(line)
+        hub.add(line)
 
     # What is seen from outside.
 
@@ -120,6 +156,7 @@ class SmallHouse:
             offers=(OfferSeen("fish", {}, 2, 4),),
             rooms=tuple(rooms),
             players=tuple(name for room in rooms for name in room.names),
+            waiting=(WaiterSeen("dee", "", 3.0),),
             finished=tuple(self._finished),
         )
 
@@ -127,8 +164,9 @@ class SmallHouse:
 class Running:
     """A small house in a thread, which is shown at a port of this machine."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, house: SmallHouse, place: str) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, house: SmallHouse, place: str, door: str) -> None:
         self.house = house
+        self.door = door  # where one comes in with our own protocol
         self.place = place
         self.port = int(place.rpartition(":")[2])
         self._loop = loop
@@ -161,11 +199,13 @@ def running(folder: Path, **options: Any) -> Iterator[Running]:
 
     async def keep() -> None:
         house = SmallHouse(folder)
-        async with shown(house, 0, **options) as place:
-            made.append(Running(asyncio.get_running_loop(), house, place))
+        door = listening("127.0.0.1", 0)
+        async with shown(house, 0, **options) as place, Hall(door, house.greet):
+            made.append(Running(asyncio.get_running_loop(), house, place, written_place(*door.getsockname()[:2])))
             ready.set()
             await stop.wait()
             await house.close()
+        door.close()
 
     thread = threading.Thread(target=asyncio.run, args=(keep(),))
     thread.start()

@@ -11,13 +11,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr
 from io import TextIOBase
 from threading import Event as Signal
-from typing import Any
 
 from fairplay.cli.scene import Draw, Scene, lines_of
 from fairplay.cli.screen import LEAVING, Screen
 from fairplay.core.events import Event, Fact, Started
 from fairplay.core.game import Seat
-from fairplay.core.match import Match
+from fairplay.core.match import Visible
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import printable
 
@@ -28,8 +27,6 @@ MOST_HELD = 2**20  # signs of what is said while the board is shown
 MOST_SAID, LONGEST = 1, 500  # lines of it on the screen, and signs of each
 SKIPPING = {LEAVING, "space", "escape"}  # the keys that lead to the end
 HINT = "space skips to the end"
-
-AnyMatch = Match[Any, Any, Any]
 
 
 class Live:
@@ -42,7 +39,7 @@ class Live:
         self,
         screen: Screen,
         draw: Draw,
-        match: AnyMatch,
+        match: Visible,
         took: Callable[[], Mapping[Seat, Sequence[float]]],
         pace: float = 0.0,
     ) -> None:
@@ -58,8 +55,8 @@ class Live:
         self._thread = ThreadPoolExecutor(1)
         self._painting: Future[None] | None = None
 
-    def observe(self, event: Event, match: AnyMatch) -> None:
-        """Note what happens; it is shown when there is time."""
+    def observe(self, event: Event, match: Visible, number: int | None = None) -> None:
+        """Note what happens; it is shown when there is time. The number is that of the event, if any was missed."""
         if self._pace and not isinstance(event, Started):
             self._hold(self._since + self._pace)
         if self._painting is not None and self._painting.done():
@@ -67,6 +64,7 @@ class Live:
         before = self._scene.before
         if isinstance(event, Fact):
             self._facts, before = self._facts + 1, self._scene.match
+        self._facts = self._facts if number is None else number
         said = f"{match.game.name} {self._facts}: {in_words(event, match.names)[0]}"
         self._scene, self._since = Scene(said, match, before), time.monotonic()
         self._news.set()
@@ -145,7 +143,7 @@ class Held(TextIOBase):
 
 @contextmanager
 def live(
-    draw: Draw, match: AnyMatch, took: Callable[[], Mapping[Seat, Sequence[float]]], pace: float = 0.0
+    draw: Draw, match: Visible, took: Callable[[], Mapping[Seat, Sequence[float]]], pace: float = 0.0
 ) -> Iterator[Live]:
     """Show a match on the terminal while it is played; what is said on stderr meanwhile is said behind it."""
     shown: Live | None = None

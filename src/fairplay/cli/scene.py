@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairplay.core.game import Seat
-from fairplay.core.match import Match
+from fairplay.core.match import Visible
 from fairplay.render.text import cut, dye, fold, printable
 
 Draw = Callable[..., str]  # (view, names, *, colour, width, height, before) -> the board for a terminal
@@ -19,8 +19,8 @@ class Scene(NamedTuple):
     """A moment of a match."""
 
     heading: str  # what was done last
-    match: Match[Any, Any, Any]
-    before: Match[Any, Any, Any] | None = None  # one fact earlier
+    match: Visible
+    before: Visible | None = None  # one fact earlier
     seat: Seat | None = None  # whose eyes see it; None: those of spectators
 
 
@@ -42,7 +42,7 @@ def lines_of(
     return [dye(cut(scene.heading, columns), HEADING), *board, *spare, *foot]
 
 
-def clocks(match: Match[Any, Any, Any], used: Mapping[Seat, float], width: int) -> list[str]:
+def clocks(match: Visible, used: Mapping[Seat, float], width: int) -> list[str]:
     """How much time everybody has used, in seconds; whoever is on turn has an arrow."""
     shown = [
         f"{'→' if seat == match.turn else ' '}{printable(name, LONGEST_NAME)} {used.get(seat, 0.0):.1f} s"

@@ -1,12 +1,35 @@
 """Hold one playing of a game, as a value that changes in one place."""
 
-from typing import Generic
+from typing import Any, Generic, Protocol
 
 import msgspec
 
 from fairplay.core.chance import commitment_to
 from fairplay.core.events import Acted, Ejected, Fact, Result
 from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
+
+
+class Visible(Protocol):
+    """What can be told and drawn of a match: a match has it, and what spectators elsewhere know of one."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def game(self) -> Game[Any, Any, Any]:
+        """What is played."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who plays, by seat."""
+
+    @property
+    def turn(self) -> Seat | None:
+        """Whose turn is it? None: the game is over."""
+
+    def view(self, seat: Seat | None) -> Any:
+        """What this seat may see; None: what spectators may see."""
 
 
 class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False):

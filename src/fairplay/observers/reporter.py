@@ -5,7 +5,7 @@ from typing import Any
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Result, Started
 from fairplay.core.game import Seat
-from fairplay.core.match import Match
+from fairplay.core.match import Visible
 from fairplay.render.text import printable
 
 LONGEST = 200  # characters of a name or a reason on one line
@@ -38,7 +38,7 @@ class Reporter:
         self._digits = DIGITS if narrow else None
         self.told_result = False
 
-    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
+    def observe(self, event: Event, match: Visible) -> None:
         if self._brief and isinstance(event, Fact):
             return
         if self._draw is not None and isinstance(event, Ended):

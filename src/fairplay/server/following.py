@@ -20,6 +20,7 @@ class Watched(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     turn: Seat | None
     number: int  # of the last event
+    at: float  # when it happened, in seconds since 1970
     seen: Any  # what spectators see
 
     def view(self, seat: Seat | None) -> Any:
@@ -35,6 +36,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     parameters: dict[str, Any]
     names: tuple[str, ...]
     seq: int
+    at: float
     event: dict[str, Any]
     turn: Seat | None
     view: Any
@@ -60,7 +62,7 @@ class Follower:
             event = event_in(known.event, game, known.names, known.commitment)
         except (msgspec.MsgspecError, UnicodeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise BadRequest(f"no line of a room: {type(error).__name__}") from None
-        return event, Watched(known.match, game, known.names, known.turn, known.seq, seen)
+        return event, Watched(known.match, game, known.names, known.turn, known.seq, known.at, seen)
 
     def _after(self, plain: dict[str, Any]) -> dict[str, Any]:
         if plain["type"] == "snapshot":

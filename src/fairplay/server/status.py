@@ -7,6 +7,7 @@ import msgspec
 
 from fairplay.core.events import Result
 from fairplay.core.match import Match
+from fairplay.render.words import plain
 
 MOST_FINISHED = 50  # matches that a status remembers
 
@@ -72,6 +73,11 @@ class HouseStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
 
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(HouseStatus).decode
+
+
+def as_line(status: HouseStatus) -> bytes:
+    """What is said to whoever asks at the door; it is ASCII, which breaks no terminal."""
+    return plain(status).encode() + b"\n"
 
 
 def room_seen(
