@@ -29,6 +29,10 @@ from tests.cli.command import Done, fairplay, refusal, script
 
 FISH = game_with("fish", {"rows": 3, "columns": 4})
 GREEDY = title("fish").house["greedy"].make("", bytes(32))
+NO_HOST = (
+    "'http://host:1' is no host; write HOST:PORT, or "
+    "tcp://HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT"
+)
 FIRST = """
 from fairplay.games.fish import Fish
 
@@ -242,7 +246,7 @@ def test_a_player_may_be_there_before_the_host() -> None:
     [
         ("nowhere", "'nowhere' is no place to meet; write PORT or HOST:PORT"),
         ("host:port", "'host:port' is no place to meet; write PORT or HOST:PORT"),
-        ("http://host:1", "'http://host:1' is no host; write HOST:PORT, tcp://HOST:PORT or ws://HOST:PORT"),
+        ("http://host:1", NO_HOST),
         ("ws://host", "'host' is no place to meet; write PORT or HOST:PORT"),
         ("ws://[::1:4", "'ws://[::1:4' is no WebSocket: Invalid IPv6 URL"),
     ],

@@ -1,12 +1,14 @@
 """fairplay join: let a player of this machine take part in a match elsewhere."""
 
 import getpass
+import os
 import re
 import secrets
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,23 +22,24 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import End, Message, Start
-from fairplay.games import title
+from fairplay.games import rules_of, title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
-from fairplay.players.dial import Lost, dial, lines_from, sender
+from fairplay.players.dial import Lost, Patience
+from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.location import HUMAN, Invitation, far
-from fairplay.players.places import host_and_port
+from fairplay.players.places import reason
 from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
+from fairplay.players.visit import Visit
+from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason
 LONGEST_LABEL = 64  # and of what the host calls a player
 PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
 OTHERS = "human, ./file.py and py:module:Name"
-SCHEMES = ("tcp", "ws")
-
-HostLine = tuple[Iterator[bytes], Callable[[bytes], None]]  # what comes, and what sends
+TOKEN = "FAIRPLAY_TOKEN"  # the variable of the environment that may have one
 
 
 class Crashed(Exception):
@@ -52,6 +55,8 @@ class Reported:
         self._game = game
         self._seat: Seat | None = None
         self._seats = 0
+        if has_method(player, "changed"):  # who has none is not told
+            self.changed = lambda view: self._call("changed", view)
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
         """Say where it sits."""
@@ -120,6 +125,16 @@ class Reported:
     show_default=True,
     help="Seconds without a message after which the host is given up.",
 )
+@click.option("--game", metavar="GAME", help="What to play at a house, if not anything.")
+@click.option("--matches", type=click.IntRange(1), metavar="N", help="Leave a house after so many matches.")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help=f"A file with the token of the player at a house; or put it into the environment, as {TOKEN}.",
+)
+@click.option(
+    "--ca", metavar="FILE", help="With TLS: a file with the certificates to trust, if not those of this machine."
+)
 @click.option("--course", metavar="GAME", help="The host is the server of a course, which has a protocol of its own.")
 @click.option(
     "--sandbox",
@@ -134,22 +149,33 @@ def join(
     name: str | None,
     wait: float,
     patience: float,
+    game: str | None,
+    matches: int | None,
+    token_file: str | None,
+    ca: str | None,
     course: str | None,
     sandbox: str | None,
 ) -> None:
-    """Let PLAYER take part in a match that is hosted elsewhere.
+    """Let PLAYER take part in a match that is hosted elsewhere, or in match after match at a house.
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, py:module:Name, or human: you.
     People need more time than programs, so the host should give it: fairplay play GAME tcp:PORT ... --limit 300
 
+    At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house says
+    goodbye or hangs up. When the line is lost, it comes back by itself. Where there is a certificate, write
+    tls://HOST:PORT or wss://HOST:PORT.
+
     With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
     signed up and none is given, it is made of what the player is called here.
 
-    The exit code is 0 when the match ended with the player in it, and 1 if it was ejected or the line was lost.
+    The exit code is 0 when the last match ended with the player in it, and 1 if it was ejected or the line was lost.
     """
-    refuse_unreadable((host, player, name or ""))
+    refuse_unreadable((host, player, name or "", game or "", token_file or "", ca or ""))
     if course is not None:
+        for option, given in {"--game": game, "--matches": matches, "--token-file": token_file, "--ca": ca}.items():
+            if given is not None:
+                raise BadRequest(f"{option} makes no sense with --course")
         ended = joined_course(course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox)
         context.exit(0 if ended else 1)
     if sandbox is not None:
@@ -157,14 +183,40 @@ def join(
     if isinstance(far(player), Invitation) or player.startswith("exec:"):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
     wire.check_name(name)
+    if game is not None:
+        rules_of(game)
     person = player == HUMAN
-    with connection(host, wait=wait, patience=A_DAY if person else patience) as (lines, send):
-        say(f"connected to {host}")
-        if person:
-            to_the_end = took_part(player, Heard(lines, patience), send, name or own_name())
-        else:
-            to_the_end = took_part(player, lines, send, name)
+    name = name or own_name() if person else name
+
+    @contextmanager
+    def go(wait: float, patience: Patience) -> Iterator[HostLine]:
+        with line_to(host, wait=wait, patience=A_DAY if person else patience, ca=ca) as line:
+            say(f"connected to {host}")
+            yield line
+
+    token = token_in(token_file)
+    visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
+    if person:
+        to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
+    else:
+        with closing(visit.lines()) as lines:
+            to_the_end = took_part(player, lines, visit.send, name)
     context.exit(0 if to_the_end else 1)
+
+
+def token_in(file: str | None) -> str:
+    """The token of the player, from a file or the environment; never from the command line, which everybody sees."""
+    where = TOKEN if file is None else file
+    try:
+        token = os.environ.get(TOKEN, "") if file is None else Path(file).read_text(encoding="ascii")
+    except OSError as error:
+        raise BadRequest(f"{where} cannot be read: {reason(error)}") from None
+    except UnicodeDecodeError:
+        raise BadRequest(f"{where} holds no token") from None
+    token = token.strip()
+    if not token.isprintable() or len(token) > wire.LONGEST_TOKEN or " " in token or (file is not None and not token):
+        raise BadRequest(f"{where} holds no token")
+    return token
 
 
 def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
@@ -212,7 +264,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
 
 
 def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
-    """Play the match, and say how it went; was the player there to the end?"""
+    """Play what comes, and say how it went; was the player there to the end?"""
     table: list[Reported] = []
     people: list[Person] = []
 
@@ -254,25 +306,6 @@ def own_name() -> str | None:
         return re.sub(r"[^A-Za-z0-9_-]+", "-", getpass.getuser()).strip("-")[: wire.LONGEST_NAME] or None
     except (KeyError, OSError, ImportError):  # nobody has heard of them
         return None
-
-
-def connection(host: str, *, wait: float, patience: float) -> AbstractContextManager[HostLine]:
-    """The line to a host: tcp://HOST:PORT, or only HOST:PORT, or ws://HOST:PORT/PATH."""
-    scheme, slashes, place = host.partition("://")
-    if slashes and scheme not in SCHEMES:
-        raise BadRequest(f"{host!r} is no host; write HOST:PORT, tcp://HOST:PORT or ws://HOST:PORT")
-    if scheme == "ws" and slashes:
-        from fairplay.players.websocket import dial_websocket
-
-        return dial_websocket(host, wait=wait, patience=patience)
-    return over_tcp(place if slashes else host, wait=wait, patience=patience)
-
-
-@contextmanager
-def over_tcp(place: str, *, wait: float, patience: float) -> Iterator[HostLine]:
-    """The line to a host over TCP."""
-    with dial(*host_and_port(place), wait=wait) as line:
-        yield lines_from(line, patience=patience), sender(line, patience=patience)
 
 
 def ranked(result: Result, seat: Seat | None, seats: int) -> str:

@@ -26,7 +26,7 @@ from fairplay.journal.appeal import clauses
 from fairplay.players.dial import Lost
 from fairplay.players.limits import FOREVER
 from fairplay.players.serve import Misunderstood, read_line, serve_player
-from fairplay.players.wire import Goodbye
+from fairplay.players.wire import Goodbye, Hello
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 
@@ -276,33 +276,34 @@ class Heard:
     `patience` is for how many seconds a message is waited for, which is not while somebody types.
     """
 
-    def __init__(self, lines: Iterator[bytes], patience: float) -> None:
+    def __init__(self, lines: Iterator[bytes], patience: Callable[[], float]) -> None:
         self.interrupt: Callable[[], None] | None = None
-        self._lines: SimpleQueue[bytes | Lost | None] = SimpleQueue()
+        self._lines: SimpleQueue[bytes | Lost | BadRequest | None] = SimpleQueue()
         self._patience = patience
         threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
 
     def __iter__(self) -> Iterator[bytes]:
         while True:
+            patience = self._patience()
             try:
-                line = self._lines.get(timeout=self._patience)
+                line = self._lines.get(timeout=patience)
             except Empty:
-                raise Lost(f"no message came for {self._patience:g} s") from None
+                raise Lost(f"no message came for {patience:g} s") from None
             if line is None:
                 return
-            if isinstance(line, Lost):
+            if not isinstance(line, bytes):
                 raise line
             yield line
 
     def _listen(self, lines: Iterator[bytes]) -> None:
-        """Hear all of it; when the host says goodbye or nothing more, end the typing."""
-        lost: Lost | None = None
+        """Hear all of it; when the host says goodbye, or nothing more, or begins anew, end the typing."""
+        lost: Lost | BadRequest | None = None
         try:
             for line in lines:
                 self._lines.put(line)
-                if is_goodbye(line):
+                if ends_a_turn(line):
                     self._end()
-        except Lost as error:
+        except (Lost, BadRequest) as error:
             lost = error
         finally:
             self._lines.put(lost)
@@ -313,10 +314,10 @@ class Heard:
             self.interrupt()
 
 
-def is_goodbye(line: bytes) -> bool:
-    """Is this how a host lets somebody go?"""
+def ends_a_turn(line: bytes) -> bool:
+    """Does nobody want to know any more what is being typed? A house that was away begins again with hello."""
     try:
-        return isinstance(read_line(line), Goodbye)
+        return isinstance(read_line(line), Goodbye | Hello)
     except Misunderstood:
         return False
 

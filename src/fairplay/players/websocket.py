@@ -11,7 +11,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.connection import MOST_UNREAD
-from fairplay.players.dial import MOST_LINE, Lost, dial
+from fairplay.players.dial import MOST_LINE, Lost, Patience, dial, seconds_of
 from fairplay.players.door import Door
 from fairplay.players.places import host_and_port, reason
 from fairplay.players.remote import Closed, Line, TooMuch
@@ -223,15 +223,21 @@ async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None =
 
 @contextmanager
 def dial_websocket(
-    uri: str, *, wait: float, patience: float
+    uri: str, *, wait: float, patience: Patience, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[Iterator[bytes], Callable[[bytes], None]]]:
     """The messages that come from a host over WebSocket, and what sends one; as over TCP, it may not be there yet."""
     host, port = place_of(uri)
     connection = dial(host, port, wait=wait)
-    connection.settimeout(patience)
+    connection.settimeout(seconds_of(patience))
     try:
         opening = connect(
-            uri, sock=connection, compression=None, max_size=MOST_LINE, close_timeout=CLOSING, ping_interval=None
+            uri,
+            sock=connection,
+            ssl=tls,
+            compression=None,
+            max_size=MOST_LINE,
+            close_timeout=CLOSING,
+            ping_interval=None,
         )
     except (WebSocketException, OSError, EOFError, ValueError) as error:  # ValueError: it sends us elsewhere
         connection.close()
@@ -240,18 +246,19 @@ def dial_websocket(
         yield messages_from(line, patience=patience), sender(line)
 
 
-def messages_from(line: ClientConnection, *, patience: float) -> Iterator[bytes]:
+def messages_from(line: ClientConnection, *, patience: Patience) -> Iterator[bytes]:
     """The messages that come from a host, until it hangs up; each has to be whole within so many seconds."""
     try:
         while True:
-            message = line.recv(timeout=patience)
+            allowed = seconds_of(patience)
+            message = line.recv(timeout=allowed)
             yield message.encode() if isinstance(message, str) else message
     except ConnectionClosedOK:
         return
     except ConnectionClosed as error:
         raise Lost(reason(error)) from None
     except TimeoutError:
-        raise Lost(f"no message came for {patience:g} s") from None
+        raise Lost(f"no message came for {allowed:g} s") from None
 
 
 def sender(line: ClientConnection) -> Callable[[bytes], None]:
@@ -265,11 +272,11 @@ def sender(line: ClientConnection) -> Callable[[bytes], None]:
 
 
 def place_of(uri: str) -> tuple[str, int]:
-    """The host and the port of ws://HOST:PORT/PATH."""
+    """The host and the port of ws://HOST:PORT/PATH, or of wss://."""
     try:
         parts = urlsplit(uri)
     except ValueError as error:
         raise BadRequest(f"{uri!r} is no WebSocket: {error}") from None
-    if parts.scheme != "ws":
+    if parts.scheme not in ("ws", "wss"):
         raise BadRequest(f"{uri!r} is no WebSocket; write ws://HOST:PORT")
     return host_and_port(parts.netloc)

@@ -1,0 +1,413 @@
+"""Stay at a house: for match after match, and over one connection after the other."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.players import visit, wire
+from fairplay.players.dial import Lost, Patience
+from fairplay.players.host_line import HostLine, line_to
+from fairplay.players.serve import AnyGame, serve_player
+from fairplay.players.visit import Visit
+from fairplay.players.wire import Goodbye
+from tests.players.a_house import FISH, TURN, Guest, House
+
+FIRST = {"type": "place", "at": [0, 0]}
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait long."""
+    monkeypatch.setattr(visit, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(visit, "LAST_WORDS", 0.2)
+
+
+class Player:
+    """Takes the first action, and counts how often it is asked; before it answers, something else may happen."""
+
+    def __init__(self, before: Callable[[], None] = lambda: None) -> None:
+        self.turns = 0
+        self.before = before
+
+    def take_turn(self, view: Any) -> Any:
+        self.turns += 1
+        self.before()
+        return next(FISH.actions(view))
+
+
+def going_to(house: House) -> Visit:
+    def go(wait: float, patience: Patience) -> AbstractContextManager[HostLine]:
+        return line_to(house.address, wait=wait, patience=patience)
+
+    return Visit(go, tell=lambda text: None, wait=5.0, patience=5.0)
+
+
+def reply_to(text: bytes, answer: Any) -> bytes:
+    return wire.encode({"nonce": wire.decode_line(text).nonce, "answer": answer}) + b"\n"
+
+
+class Stay:
+    """What came of a visit: who played, what was told, and how it ended."""
+
+    def __init__(self, house: House, make: Callable[[], Any] = Player, **options: Any) -> None:
+        self.players: list[Any] = []
+        self.told: list[str] = []
+        self.end: Any = None
+        options = {"wait": 5.0, "patience": 5.0, **options}
+        name = options.get("name")
+
+        def go(wait: float, patience: Patience) -> AbstractContextManager[HostLine]:
+            return line_to(house.address, wait=wait, patience=patience)
+
+        def seated(game: AnyGame) -> Any:
+            self.players.append(make())
+            return self.players[-1]
+
+        with house:
+            stay = Visit(go, tell=self.told.append, **options)
+            try:
+                self.end = serve_player(seated, stay.lines(), stay.send, name=name)
+            except Lost as lost:
+                self.end = lost
+
+
+def cut(guest: Guest) -> None:
+    """Let it in, and hang up in the middle of everything."""
+    guest.welcome()
+    guest.begin()
+
+
+def let_go(guest: Guest) -> Any:
+    """Let it in and go again; what it says about itself."""
+    said = guest.welcome(token="")
+    guest.say(wire.suspended("enough", 0))
+    return said
+
+
+# Match after match.
+
+
+def test_it_stays_from_match_to_match_until_the_house_has_nothing_more() -> None:
+    def meet(guest: Guest) -> list[Any]:
+        said = [guest.welcome(), guest.play(), guest.play(), guest.play()]
+        guest.say(wire.suspended("the tournament is over", 0))
+        return said
+
+    house = House(meet)
+    stay = Stay(house, name="ann", game="fish")
+
+    match = [{"name": "ann"}, FIRST]
+    assert house.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
+    assert [player.turns for player in stay.players] == [1, 1, 1]
+    assert stay.told == ["signed up as ann", "the house hangs up: the tournament is over"]
+    assert stay.end is None
+
+
+def test_it_leaves_after_so_many_matches_with_its_receipt() -> None:
+    def meet(guest: Guest) -> Any:
+        guest.welcome()
+        guest.play()
+        guest.play()
+        return guest.hear()
+
+    house = House(meet)
+    receipts: list[Any] = []
+
+    class Keeping(Player):
+        def closing(self, receipt: Any) -> None:
+            receipts.append(receipt)
+
+    stay = Stay(house, Keeping, matches=2)
+
+    assert house.results == [None]  # it has hung up
+    assert (len(stay.players), len(receipts), stay.end) == (2, 2, None)
+
+
+def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None:
+    def without(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        return guest.hear()
+
+    def at_once(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=5.0))
+        return guest.hear()
+
+    for meet in (without, at_once):
+        house = House(meet)
+        stay = Stay(house, matches=1)
+        assert (house.results, len(stay.players), stay.end) == ([None], 1, None)
+
+
+def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
+    waiting = threading.Event()
+
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        waiting.wait(0.6)
+        guest.play()
+        waiting.wait(0.6)
+        guest.begin()
+        guest.hear()
+
+    stay = Stay(House(meet, let_go), patience=0.3)
+
+    assert len(stay.players) == 2
+    assert "the line was lost: no message came for 0.3 s; coming back" in stay.told
+
+
+# Coming back.
+
+
+def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> Any:
+        said = guest.welcome(token="my-pass")
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.say(question[0])
+        return said
+
+    def second(guest: Guest) -> Any:
+        said = guest.welcome(token="")
+        answer = guest.ask(question[0])
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return said, answer
+
+    house = House(first, second)
+    stay = Stay(house, name="ann")
+
+    assert house.results == [{"name": "ann"}, ({"name": "ann", "token": "my-pass"}, FIRST)]
+    assert [player.turns for player in stay.players] == [1]
+    assert stay.told == [
+        "signed up as ann",
+        "the line was lost; coming back",
+        "signed up as ann",
+        "the house hangs up: enough",
+    ]
+
+
+def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.ask(question[0])
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        return guest.ask(question[0])
+
+    def last(guest: Guest) -> Any:
+        guest.welcome()
+        answer = guest.ask(question[0])
+        guest.question(TURN)
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return answer
+
+    house = House(first, again, last)
+    stay = Stay(house)
+
+    assert house.results == [None, FIRST, FIRST]
+    assert [player.turns for player in stay.players] == [2]
+
+
+def test_one_that_thinks_while_the_line_is_lost_answers_on_the_new_one() -> None:
+    """As people do: one thread listens, and comes back, while another one has yet to answer."""
+    question: list[bytes] = []
+    asked, is_back = threading.Event(), threading.Event()
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.say(question[0])
+        asked.wait(5)
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        guest.say(question[0])
+        is_back.set()
+        reply = guest.hear()
+        assert reply is not None
+        guest.say(guest.written(TURN))
+        late = guest.hear()
+        assert late is not None
+        return reply["answer"], late["nonce"] == reply["nonce"]
+
+    house = House(first, second)
+    with house:
+        stay = going_to(house)
+        lines = stay.lines()
+        kinds: list[str] = []
+
+        def listen() -> None:
+            for text in lines:
+                kinds.append(wire.decode_line(text).__class__.__name__)
+                if kinds[-1] in ("Hello", "Start"):
+                    stay.send(reply_to(text, None))
+                elif len(kinds) > 5:
+                    stay.send(reply_to(text, FIRST))
+                    return
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        asked.set()
+        is_back.wait(5)
+        stay.send(reply_to(question[0], FIRST))
+        thread.join(5)
+
+    assert house.results == [None, (FIRST, False)]
+    assert kinds == ["Welcome", "Hello", "Start", "TakeTurn", "Welcome", "TakeTurn"]
+
+
+def test_an_answer_to_an_old_question_is_not_sent_where_a_match_begins_again() -> None:
+    """A house that was restarted greets everybody again, and has never heard of the questions before."""
+
+    def first(guest: Guest) -> None:
+        cut(guest)
+        guest.say(guest.written(TURN))
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        return guest.ask(wire.hello(FISH, match_id="m", nonce=guest.nonce(), limit=5.0))
+
+    house = House(first, second)
+    with house:
+        stay = going_to(house)
+        lines = stay.lines()
+        texts: list[bytes] = []
+        for text in lines:
+            texts.append(text)
+            line = wire.decode_line(text)
+            if len(texts) == 6:
+                assert isinstance(wire.decode_line(texts[3]), wire.TakeTurn)
+                assert isinstance(line, wire.Hello)
+                stay.send(reply_to(texts[3], FIRST))
+            if isinstance(line, wire.Hello | wire.Start):
+                stay.send(reply_to(text, None))
+            if len(texts) == 6:
+                break
+        lines.close()
+
+    assert house.results == [None, None]
+
+
+def test_a_house_that_stops_for_a_while_is_come_back_to() -> None:
+    def first(guest: Guest) -> None:
+        guest.welcome(window=0.001)
+        guest.begin()
+        guest.say(wire.suspended("an update", 0.2))
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        guest.play()
+        guest.say(wire.suspended("enough", 0))
+
+    stay = Stay(House(first, second))
+
+    assert stay.told == [
+        "signed up as ann",
+        "the house hangs up: an update",
+        "signed up as ann",
+        "the house hangs up: enough",
+    ]
+    assert stay.end is None
+
+
+def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
+    house = House(lambda guest: guest.welcome(token=""), let_go)
+
+    Stay(house, token="own")
+
+    assert house.results == [{"token": "own"}] * 2
+
+
+def test_a_house_that_is_not_there_any_more_is_given_up_after_its_window() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome(window=0.3)
+        guest.begin()
+
+    stay = Stay(House(meet))
+
+    assert isinstance(stay.end, Lost)
+    assert "Connection refused" in str(stay.end)
+
+
+def test_one_that_lets_nobody_in_any_more_is_given_up_too() -> None:
+    def shut(guest: Guest) -> None:
+        """Hang up without a word."""
+
+    def meet(guest: Guest) -> None:
+        guest.welcome(window=0.3)
+        guest.begin()
+
+    house = House(meet, *[shut] * 3)
+    stay = Stay(house)
+
+    assert len(house.results) == 4
+    assert isinstance(stay.end, Lost)
+
+
+def test_who_is_turned_away_when_it_comes_back_hears_why_and_stays_away() -> None:
+    stay = Stay(House(cut, lambda guest: guest.dismiss()))
+
+    assert isinstance(stay.end, Goodbye)
+    assert len(stay.players) == 1
+
+
+def test_who_is_ejected_stays_away() -> None:
+    def meet(guest: Guest) -> None:
+        cut(guest)
+        guest.dismiss()
+
+    assert isinstance(Stay(House(meet)).end, Goodbye)
+
+
+def test_a_host_that_is_no_house_is_left_when_it_hangs_up() -> None:
+    def plain(guest: Guest) -> None:
+        guest.begin()
+
+    stay = Stay(House(plain))
+
+    assert (stay.end, stay.told, len(stay.players)) == (None, [], 1)
+
+
+def test_so_is_one_that_does_not_let_us_in_the_first_time() -> None:
+    stay = Stay(House(lambda guest: None))
+
+    assert (stay.end, stay.told) == (None, [])
+
+
+def test_what_a_house_says_cannot_write_on_the_terminal() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome(name="\x1b[2J" * 20)
+        guest.say(wire.suspended("\x1b[2J" * 1000, 0))
+
+    told = Stay(House(meet)).told
+
+    assert len(told) == 2
+    assert all(line.isprintable() and len(line) < 700 for line in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b'{"type":"welcome"}\n', b'{"type":"suspended","why":1}\n', b'{"type":"hello","protocol":2}\n', b"junk\n"],
+)
+def test_a_house_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
+    with pytest.raises(BadRequest, match="no message of the protocol"):
+        Stay(House(lambda guest: guest.say(text)))
