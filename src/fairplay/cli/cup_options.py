@@ -73,21 +73,27 @@ def run_cup(
     cup: "Cup",
     out: str | None,
     *,
-    jobs: int | None,
     quiet: bool,
     drawn: bool,
+    jobs: int | None = None,
     executor: str = "pool",
+    runner: "Callable[[], Runner] | None" = None,
     file: str | None = None,
 ) -> None:
-    """Run a tournament, show it, and leave all of it in a folder, if there is one; no program sees its file."""
+    """Run a tournament, show it, and leave all of it in a folder, if there is one; no program sees its file.
+
+    Whoever has a runner of its own needs neither jobs nor an executor.
+    """
     refuse_without_extras()
     from fairplay.cli.progress import progress
     from fairplay.tournament.conduct import conduct
 
     with ExitStack() as leaving:
         folder = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
-        one = one_at_a_time(cup, executor)
-        runner = runner_for(executor, one or jobs or len(os.sched_getaffinity(0)))
+        one = 0
+        if runner is None:
+            one = one_at_a_time(cup, executor)
+            runner = runner_for(executor, one or jobs or len(os.sched_getaffinity(0)))
         showing = progress(lambda: live_standings(folder), rounds_of(cup), quiet=quiet, bar=not one)
         if warning := caution(cup.rules(), [player.address for player in cup.players], guessable=cup.guessable):
             click.echo(f"fairplay: {warning}", err=True)
