@@ -17,6 +17,7 @@ VERBS = [
     "check-bot",
     "join",
     "serve",
+    "token",
     "status",
     "watch",
     "replay",

@@ -18,22 +18,8 @@ LONGEST_ERROR = 2000
 ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
 LISTED = ("game", "player", "players", "harness")  # if they are left out, it is said what there is
 VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
-    *(
-        "games",
-        "players",
-        "play",
-        "tournament",
-        "standings",
-        "check-bot",
-        "join",
-        "serve",
-        "status",
-        "watch",
-        "replay",
-        "draw",
-        "verify",
-    ),
-    *("resume", "why", "why-not", "debug", "library", "doctor", "course"),
+    *("games", "players", "play", "tournament", "standings", "check-bot", "join", "serve", "token", "status", "watch"),
+    *("replay", "draw", "verify", "resume", "why", "why-not", "debug", "library", "doctor", "course"),
 )
 
 
