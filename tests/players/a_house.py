@@ -111,15 +111,17 @@ class House:
             for meet in self._meetings:
                 connection, _ = self._socket.accept()
                 connection.settimeout(PATIENCE)
-                if self._tls is not None:
-                    connection = self._tls.wrap_socket(connection, server_side=True)
-                guest = Guest(connection)
                 try:
-                    self.results.append(meet(guest))
+                    if self._tls is not None:
+                        connection = self._tls.wrap_socket(connection, server_side=True)
+                    guest = Guest(connection)
+                    try:
+                        self.results.append(meet(guest))
+                    finally:
+                        guest.close()
                 except Exception as error:
+                    connection.close()
                     self.results.append(error)
-                finally:
-                    guest.close()
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -1,0 +1,309 @@
+"""Join a house with the command: sign up, stay, come back, and show who one is."""
+
+import ssl
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.players import visit, wire
+from tests.cli.command import fairplay, refusal, script
+from tests.cli.pseudo_terminal import PseudoTerminal
+from tests.players.a_house import FISH, RECEIPT, TURN, Guest, House
+
+CANARY = "canary-4f1c9d"
+LISTENER = """
+from fairplay.games.fish import Fish
+
+class Player:
+    def take_turn(self, view):
+        return next(Fish(rows=3, columns=4).actions(view))
+
+    def changed(self, view):
+        print("changed", view.seat)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait long, and nobody has a token by chance."""
+    monkeypatch.setattr(visit, "FIRST_PAUSE", 0.001)
+    monkeypatch.delenv("FAIRPLAY_TOKEN", raising=False)
+
+
+def two_matches(guest: Guest) -> Any:
+    said = guest.welcome()
+    guest.play()
+    guest.play()
+    guest.say(wire.suspended("that was all", 0))
+    return said
+
+
+def one_of_two(guest: Guest) -> Any:
+    said = guest.welcome()
+    guest.play()
+    guest.hear()
+    return said
+
+
+MATCH = ["playing fish as ann in seat 0", "ranked 1 of 2", f"receipt: {RECEIPT} (covers the result)"]
+
+
+def test_it_says_in_short_lines_what_happens() -> None:
+    with House(two_matches) as house:
+        done = fairplay("join", house.address, "greedy", "--name", "ann", "--game", "fish")
+
+    said = [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
+    start = [f"connected to {house.address}", "signed up as ann"]
+    assert (done.code, done.out) == (0, "")
+    assert said == [*start, *MATCH, *MATCH, "the house hangs up: that was all"]
+    assert house.results == [{"name": "ann", "game": "fish"}]
+
+
+def test_it_leaves_after_so_many_matches() -> None:
+    with House(one_of_two) as house:
+        done = fairplay("join", house.address, "greedy", "--matches", "1")
+
+    assert done.code == 0
+    assert done.err.count("ranked 1 of 2") == 1
+    assert house.results == [None]
+
+
+def test_it_comes_back_in_the_middle_of_a_match() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.say(question[0])
+
+    def second(guest: Guest) -> Any:
+        said = guest.welcome()
+        guest.ask(question[0])
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return said
+
+    with House(first, second) as house:
+        done = fairplay("join", house.address, "greedy")
+
+    said = [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
+    connected, back = [f"connected to {house.address}", "signed up as ann"], "the line was lost; coming back"
+    assert done.code == 0
+    assert said == [*connected, MATCH[0], back, *connected, *MATCH[1:], "the house hangs up: enough"]
+    assert house.results[1] == {"token": "pass"}
+
+
+@pytest.mark.parametrize("where", ["file", "environment", "both"])
+def test_a_token_comes_from_a_file_or_the_environment_and_is_shown_to_nobody_else(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, options = tmp_path / "token", []
+    if where != "file":
+        monkeypatch.setenv("FAIRPLAY_TOKEN", CANARY if where == "environment" else "another")
+    if where != "environment":
+        file.write_text(f"{CANARY}\n")
+        options = ["--token-file", str(file)]
+
+    with House(two_matches) as house:
+        done = fairplay("join", house.address, "greedy", *options)
+
+    assert house.results == [{"token": CANARY}]
+    assert CANARY not in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n", "two words", "x" * 65, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\x1b[2J"]
+)
+def test_what_is_no_token_is_refused_and_not_shown(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(text, encoding="utf-8")
+
+    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--token-file", str(file))) == f"{file} holds no token"
+
+
+def test_a_file_that_is_not_there_has_none() -> None:
+    done = fairplay("join", "127.0.0.1:1", "greedy", "--token-file", "/no/such/file")
+
+    assert refusal(done) == "/no/such/file cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--game", "chess"), "there is no game 'chess'"),
+        (("--ca", "x", "--wait", "0"), "a file with certificates makes no sense without TLS"),
+        (("--course", "fish", "--matches", "2"), "--matches makes no sense with --course"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: tuple[str, ...], why: str) -> None:
+    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", *options)).startswith(why)
+
+
+def test_who_is_turned_away_is_told_why() -> None:
+    def meet(guest: Guest) -> None:
+        guest.ask(wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)) + b"\n")
+        guest.dismiss()
+
+    with House(meet) as house:
+        done = fairplay("join", house.address, "greedy")
+
+    assert done.code == 1
+    assert done.err.endswith("fairplay: ejected, illegal: rule 3.2: there is no tile at [9, 9]\n")
+
+
+def test_a_house_that_is_gone_in_the_middle_of_a_match_is_a_failure() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome(window=0.2)
+        guest.begin()
+
+    with House(meet) as house:
+        done = fairplay("join", house.address, "greedy")
+
+    assert done.code == 1
+    assert "before the end of the match" in done.err.splitlines()[-1]
+
+
+def test_a_player_in_a_file_hears_of_changes(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(LISTENER)
+    change = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None)))) + b"\n"
+
+    def meet(guest: Guest) -> Any:
+        guest.welcome()
+        said = guest.begin()
+        guest.say(change + change)
+        guest.question(TURN)
+        guest.end()
+        guest.hear()
+        return said
+
+    with House(meet) as house:
+        done = fairplay("join", house.address, str(bot), "--matches", "1")
+
+    assert house.results == [{"changes": True}]
+    assert (done.code, done.out) == (0, "changed None\n" * 2)
+
+
+def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(LISTENER.replace('print("changed", view.seat)', "raise ValueError('oh no')"))
+    change = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None)))) + b"\n"
+
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.say(change)
+        guest.hear()
+
+    with House(meet) as house:
+        done = fairplay("join", house.address, str(bot))
+
+    assert done.code == 1
+    assert f'{bot}", line 9, in changed\n' in done.err
+    assert done.err.endswith("fairplay: the player raised ValueError\n")
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A certificate of one's own, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    pem, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *("-keyout", key, "-out", pem, "-days", "2", "-subj", "/CN=house"),
+            *("-addext", "subjectAltName=IP:127.0.0.1"),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return pem, key
+
+
+def encrypting(certificate: tuple[str, str]) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    return context
+
+
+def test_a_house_with_a_certificate_is_reached_over_tls(certificate: tuple[str, str]) -> None:
+    with House(two_matches, tls=encrypting(certificate)) as house:
+        done = fairplay("join", f"tls://{house.address}", "greedy", "--name", "ann", "--ca", certificate[0])
+
+    assert (done.code, house.results) == (0, [{"name": "ann"}])
+    assert done.err.count("ranked 1 of 2") == 2
+
+
+@pytest.mark.parametrize("scheme", ["tls", "wss"])
+def test_one_whose_certificate_nobody_trusts_is_refused_at_once(scheme: str, certificate: tuple[str, str]) -> None:
+    with House(two_matches, tls=encrypting(certificate)) as house:
+        done = fairplay("join", f"{scheme}://{house.address}", "greedy", "--wait", "60")
+
+    assert "certificate" in refusal(done)
+
+
+def test_what_is_no_file_of_certificates_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ca.pem"
+    for text, why in ((None, "No such file or directory"), ("junk", "")):
+        if text is not None:
+            file.write_text(text)
+        done = fairplay("join", "tls://127.0.0.1:1", "greedy", "--ca", str(file))
+        assert refusal(done).startswith(f"{file} has no certificates: {why}")
+
+
+def test_a_host_without_tls_is_refused() -> None:
+    with House(lambda guest: guest.welcome()) as house:
+        done = fairplay("join", f"tls://{house.address}", "greedy")
+
+    assert refusal(done).startswith(f"there is no TLS at {house.address}: ")
+
+
+# People.
+
+
+def test_people_play_at_a_house_too_and_may_type_while_the_line_is_lost() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.say(question[0])
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        answer = guest.ask(question[0])
+        guest.end()
+        answers = [answer, *guest.play()[1:]]
+        guest.say(wire.suspended("enough", 0))
+        return answers
+
+    with House(first, second) as house, PseudoTerminal("join", house.address, "human", "--name", "ann") as terminal:
+        terminal.until("coming back")
+        terminal.until("signed up as ann")
+        terminal.type("0,0\n")
+        terminal.until("take it back> ")
+        terminal.type("\n")
+        terminal.until("ranked 1 of 2")
+        terminal.until("ann> ")
+        terminal.type("1,1\n")
+        terminal.until("take it back> ")
+        terminal.type("\n")
+        terminal.until("ranked 1 of 2")
+        terminal.until("enough")
+        assert terminal.ended() == 0
+        assert terminal.settings == terminal.before
+
+    assert house.results[1] == [{"type": "place", "at": [0, 0]}, {"type": "place", "at": [1, 1]}]
+
+
+def test_people_are_told_if_there_is_no_house() -> None:
+    done = script("join", "127.0.0.1:1", "human", "--wait", "0", stdin=subprocess.DEVNULL)
+
+    assert refusal(done) == "cannot connect to 127.0.0.1:1: Connection refused"
