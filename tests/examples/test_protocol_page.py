@@ -6,7 +6,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from fairplay import Ejected, Fault, Moment
+from fairplay import Ejected, Fault, Moment, serve_player
 from fairplay.games import GAMES
 from fairplay.players import wire
 from fairplay.players.limits import Limits
@@ -41,6 +41,30 @@ def test_the_goodbye_is_what_the_referee_says() -> None:
     ejected = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
 
     assert f"```json\n{wire.goodbye('m1', ejected).decode()}```" in TEXT
+
+
+def test_what_is_said_at_a_house_is_what_a_house_says_and_a_player_answers() -> None:
+    lines = re.findall(r"^(house|bot) +(\{.*\})$", TEXT, re.MULTILINE)
+    spoken = [text.encode() for by, text in lines if by == "house"]
+    answers: list[bytes] = []
+
+    assert serve_player(lambda game: never, spoken, answers.append, name="ann", game="fish") is None
+
+    assert [type(wire.decode_line(text)) for text in spoken] == [wire.Hello, wire.Welcome]
+    assert [wire.encode(wire.decode_line(text)) for text in spoken] == spoken
+    assert answers == [text.encode() + b"\n" for by, text in lines if by == "bot" and '"game"' in text]
+    assert len(answers) == 1
+
+
+def never(view: object) -> None:
+    raise AssertionError("nobody plays here")
+
+
+def test_an_introduction_is_described_with_all_its_fields() -> None:
+    table = TEXT.partition("## Introductions")[2].partition("\n## ")[0]
+
+    fields = [field.name for field in msgspec.structs.fields(wire.Introduction)]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == fields
 
 
 @pytest.mark.parametrize("game", GAMES)
