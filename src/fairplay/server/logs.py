@@ -23,12 +23,12 @@ SECRET = frozenset({"token", "pass", "key", "seed", "answer"})  # what is never 
 LOG = logging.getLogger("fairplay.house")
 
 
-def tell(event: str, **about: Any) -> None:
+def tell(event: str, /, **about: Any) -> None:
     """Something happened, in a few words that never change; what it is about has names."""
     LOG.info(event, extra={"about": about})
 
 
-def warn(event: str, **about: Any) -> None:
+def warn(event: str, /, **about: Any) -> None:
     """Something happened that whoever runs the house should look at."""
     LOG.warning(event, extra={"about": about})
 
@@ -70,7 +70,7 @@ class ForPrograms(logging.Formatter):
         """As one line."""
         at = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
         head = {"at": at, "level": record.levelname.lower(), "event": printable(record.getMessage(), LONGEST)}
-        return json.dumps(head | facts(record), separators=(",", ":"))
+        return json.dumps(head | facts(record) | head, separators=(",", ":"))
 
 
 def in_a_line(value: Any) -> str:

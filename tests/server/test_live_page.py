@@ -1,0 +1,121 @@
+"""Look at a house in a browser: rooms, a board that moves while it is played, and names that are read and never run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+
+from fairplay.games import GAMES
+from tests.hostile_names import NAMES
+from tests.page.browser import needs_chromium, started
+from tests.server.houses import Running, running
+from tests.some import some
+
+pytestmark = needs_chromium
+TABLES = [NAMES[at : at + 4] if at + 4 <= len(NAMES) else NAMES[-4:] for at in range(0, len(NAMES), 4)]
+STRANGE = "#picture script, #picture [onload], img, iframe, object, base, form, style, [style], [onload], [onerror]"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("house")) as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def browser(house: Running) -> Iterator[Browser]:
+    with started() as it:
+        yield it
+
+
+@contextmanager
+def looking(browser: Browser, house: Running, path: str, **look: object) -> Iterator[Page]:
+    """A page of the house, which asks nobody else for anything, complains of nothing and runs nobody's script."""
+    context = browser.new_context(viewport={"width": 1000, "height": 800}, **look)  # type: ignore[arg-type]
+    try:
+        page = context.new_page()
+        asked: list[str] = []
+        said: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+
+        def no_dialog(dialog: Dialog) -> None:
+            said.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        page.on("dialog", no_dialog)
+        page.goto(f"http://{house.place}{path}")
+        yield page
+        assert [url for url in asked if not url.startswith((f"http://{house.place}/", "data:,"))] == []
+        assert said == []
+        assert context.pages == [page]
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(browser: Browser, house: Running, game: str) -> None:
+    room = house.open(game, fails=1)
+    with looking(browser, house, f"/rooms/{room}") as page:
+        expect(page.locator("#badge")).to_have_text("Live")
+        expect(page.locator("#picture > svg")).to_be_visible()
+        assert page.locator("#players .called").all_text_contents() == ["ann", "bob", "cyd"]
+        first = page.locator("#picture").inner_html()
+
+        number = house.turns(room, 1)
+        expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
+        expect(page.locator("#said .called")).to_have_text("ann")
+        assert page.locator("#picture").inner_html() != first
+
+        house.to_the_end(room)
+        expect(page.locator("#badge")).to_have_text("Over")
+        expect(page.locator("#players .gone").nth(1)).to_contain_text("ejected: crashed")
+        page.locator("#replay").click()
+        expect(page.locator("#badge")).to_contain_text("✓ Record whole")
+        assert page.url.endswith(f"/matches/{room}")
+
+
+def test_the_page_of_the_house_lists_rooms_and_leads_into_them(browser: Browser, house: Running) -> None:
+    room = house.open("fish")
+    over = house.open("fish")
+    house.to_the_end(over)
+    with looking(browser, house, "/") as page:
+        row = page.locator(f"#rooms tr[data-key='{room}']")
+        expect(row.locator(".called").first).to_have_text("ann")
+        house.turns(room, 3)
+        expect(row.locator(".number").first).to_have_text("3")  # by itself
+        expect(page.locator(f"#finished a[href='/matches/{over}']")).to_be_visible()
+        row.locator("a").click()
+        expect(page.locator("#picture > svg")).to_be_visible()
+        assert page.url.endswith(f"/rooms/{room}")
+
+
+def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, house: Running) -> None:
+    room = house.open("fish")
+    pictures = []
+    for scheme, width in some((("light", 1000), ("dark", 1000), ("dark", 400))):
+        with looking(browser, house, f"/rooms/{room}", color_scheme=scheme) as page:
+            page.set_viewport_size({"width": width, "height": 800})
+            expect(page.locator("#picture > svg")).to_be_visible()
+            pictures.append(page.locator("#picture").inner_html())
+
+    assert len(set(pictures)) >= 2
+
+
+def test_names_are_read_and_never_run(browser: Browser, house: Running) -> None:
+    for names in some(TABLES):
+        room = house.open("fish", names)
+        house.turns(room, 1)
+        with looking(browser, house, f"/rooms/{room}") as page:
+            expect(page.locator("#picture > svg")).to_be_visible()
+            assert tuple(page.locator("#players .called").all_text_contents()) == names
+            assert page.locator(STRANGE).count() == 0
+            assert page.locator("script").count() == 1
+            page.goto(f"http://{house.place}/")
+            row = page.locator(f"#rooms tr[data-key='{room}']")
+            expect(row.locator(".called")).to_have_count(4)
+            assert tuple(row.locator(".called").all_text_contents()) == names
+            assert page.locator(STRANGE).count() == 0
+        house.to_the_end(room)
