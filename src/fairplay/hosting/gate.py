@@ -134,7 +134,7 @@ class Gate:
         with suppress(Enough):
             terms = replace(bot.terms, limits=self._limits)
             names = trial.match.names
-            Hosted(Sitting(trial.match, names, addresses, terms, lambda: witness), Referee()).play()
+            Hosted(Sitting(trial.match, names, addresses, terms, lambda match: witness), Referee()).play()
         self._turns += witness.paces
         if witness.trouble is not None:
             return self._refuse(trial.name, witness.trouble, trial)

@@ -155,7 +155,7 @@ class Hosted:
         return leaving.enter_context(self._own or self._sitting.table())
 
     def _begin(self, leaving: ExitStack) -> Record:
-        self.record = self._sitting.begin()
+        self.record = self._sitting.begin(self.match)
         leaving.callback(self.record.close)
         self.notes = Notes(self.record, self._sitting.took)
         self._since = time.monotonic()

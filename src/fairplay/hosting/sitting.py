@@ -41,7 +41,7 @@ class Sitting(NamedTuple):
     labels: tuple[str, ...]  # by seat
     addresses: tuple[str, ...]  # by seat
     terms: Terms
-    begin: Callable[[], Record]  # begins the record, once it is clear that the players can be found
+    begin: Callable[[AnyMatch], Record]  # begins its record, once it is clear that the players can be found
     took: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
     resumed: bool = False  # was the match begun before? Then everybody is greeted again
     held: Record = UNRECORDED  # is open already, and has to be closed on every path
@@ -95,11 +95,10 @@ def new_match(spec: MatchSpec) -> Sitting:
     limits = asked_for(spec.limits, spec.addresses)
     terms = terms_for(spec.addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
     match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
-    begin: Callable[[], Record] = unrecorded
+    begin: Callable[[AnyMatch], Record] = unrecorded
     if journal is not None:
         begin = partial(
             journal.begin,
-            match,
             players=spec.addresses,
             drawn=spec.seed is None,
             guessable=spec.guessable,
@@ -208,7 +207,7 @@ def gone_on_with(
         opening.names,
         opening.players,
         terms,
-        lambda: record,
+        lambda match: record,
         took=turns_taken(recorded.entries),
         resumed=True,
         held=record,
@@ -237,9 +236,9 @@ def branch_of(
 ) -> Sitting:
     """A match of its own that goes on from where another stood after so many facts."""
     match = branched(recorded, facts, names)
-    begin: Callable[[], Record] = unrecorded
+    begin: Callable[[AnyMatch], Record] = unrecorded
     if journal is not None:
-        begin = partial(journal.branch, match, recorded, facts, players=addresses, **terms.kept)
+        begin = partial(journal.branch, recorded=recorded, facts=facts, players=addresses, **terms.kept)
     entries = recorded.entries[:facts]
     taken = turns_taken(entries)
     anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
@@ -265,7 +264,7 @@ def turns_taken(entries: Iterable[Entry]) -> dict[Seat, list[float]]:
     return taken
 
 
-def unrecorded() -> Record:
+def unrecorded(match: AnyMatch) -> Record:
     """Nobody keeps a record."""
     return UNRECORDED
 

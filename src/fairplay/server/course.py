@@ -23,7 +23,7 @@ from fairplay.course.dialect import Call, Dialect
 from fairplay.course.servers import ServerRules
 from fairplay.games import game_with
 from fairplay.hosting.run import Hosted, run_async
-from fairplay.hosting.sitting import Sitting, journal_in, new_match, unrecorded
+from fairplay.hosting.sitting import AnyMatch, Sitting, journal_in, new_match, unrecorded
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.hosting.table import Gathering
 from fairplay.hosting.terms import Terms
@@ -203,9 +203,9 @@ class Company:
         """A match that begins with a state."""
         match, terms = Match(self._game, state, names), Terms(self._limits, None)
         addresses = tuple(entrant.address for entrant in self._entrants)
-        begin: Callable[[], Record] = unrecorded
+        begin: Callable[[AnyMatch], Record] = unrecorded
         if folder is not None:
-            begin = partial(journal_in(folder, Sync.BATCH).begin, match, players=addresses, **terms.kept)
+            begin = partial(journal_in(folder, Sync.BATCH).begin, players=addresses, **terms.kept)
         return Sitting(match, names, addresses, terms, begin)
 
     async def _play(self, spec: MatchSpec) -> Outcome:
