@@ -5,7 +5,9 @@ The layout of the package; imports go downwards only:
     cli         the command                  bot         a program that plays
     harness     the course's x-programs: one file per game
     testing     for authors of games and players
-    hosting     from a small value to a played match
+    server      the network: rooms, and those who come there
+    tournament  many matches, and who is better
+    hosting     from a small value to a played match   page   for browsers
     observers   watching: none can disturb a match
     players     reaching a player            journal     matches on disk
     course      the course's JSON: one file per game
@@ -37,11 +39,16 @@ if _typing.TYPE_CHECKING:
     from fairplay.hosting.run import run, run_async
     from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
     from fairplay.players.address import house_strategy
+    from fairplay.server.room import EndGameResult, Room, RoomOptions, create_room
 
 _LATER = {  # what is loaded when it is first asked for
+    "EndGameResult": "server.room",
     "Entrant": "hosting.spec",
     "MatchSpec": "hosting.spec",
     "Outcome": "hosting.spec",
+    "Room": "server.room",
+    "RoomOptions": "server.room",
+    "create_room": "server.room",
     "house_strategy": "players.address",
     "run": "hosting.run",
     "run_async": "hosting.run",
@@ -57,6 +64,7 @@ __all__ = [
     "Channel",
     "Ejected",
     "End",
+    "EndGameResult",
     "Ended",
     "Entrant",
     "Event",
@@ -85,6 +93,8 @@ __all__ = [
     "Record",
     "Referee",
     "Result",
+    "Room",
+    "RoomOptions",
     "Seat",
     "Start",
     "Started",
@@ -94,6 +104,7 @@ __all__ = [
     "Tell",
     "__version__",
     "conversation",
+    "create_room",
     "house_strategy",
     "play",
     "play_async",

@@ -1,0 +1,165 @@
+"""Play a match in a room: whoever watches hears of every change, and whoever runs it gets the final state."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.roles import Observer, Record
+from fairplay.hosting.run import Hosted
+from fairplay.hosting.sitting import AnyMatch, Sitting, journal_in, unrecorded
+from fairplay.hosting.spec import Outcome
+from fairplay.hosting.table import Gathering, Table
+from fairplay.hosting.terms import Terms
+from fairplay.journal.append_file import Sync
+from fairplay.journal.record import check_id
+from fairplay.players.limits import Limits
+from fairplay.players.remote import DEFAULT, Remote
+from fairplay.referee.host import Referee, complain, dealt, seats_by_age
+from fairplay.server.hub import Hub
+from fairplay.server.mailbox import Hear, Mailbox
+
+
+class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a manager decides about a room; the size of the board is among the parameters of the game."""
+
+    game: Game[Any, Any, Any]
+    player_ids: tuple[str, ...]  # in the order of the seats
+    room_id: str = ""  # which no other room has; empty: one is drawn
+    seed: bytes | None = None  # None: one is drawn
+    limits: Limits = DEFAULT  # 5 s for every answer
+    journal: str | None = None  # the folder where it is recorded; None: nowhere
+
+
+class EndGameResult(msgspec.Struct, frozen=True):
+    """What the manager gets when a game is done. The players are in the order of the state."""
+
+    room_id: str
+    state: Any  # of the game
+    player_ids: tuple[str, ...]
+
+
+class Room:
+    """A match with a hub: `play` plays it, whoever sits there."""
+
+    def __init__(
+        self,
+        name: str,
+        sitting: Sitting,
+        player_ids: Sequence[str],
+        *,
+        table: Table | None = None,  # None: one is made for the sitting
+        observers: Sequence[Observer] = (),
+        hub: Hub | None = None,
+        mailboxes: Mapping[str, Mailbox] | None = None,  # by player, if those who play are told and answer here
+    ) -> None:
+        self.id = sitting.match.id
+        self.name = name
+        self.player_ids = tuple(player_ids)
+        self.hub = Hub(self.id, name) if hub is None else hub
+        self._sitting = sitting
+        self._table = table
+        self._observers = observers
+        self._mailboxes = mailboxes or {}
+        self._hosted: Hosted | None = None  # None: it has not begun
+
+    @property
+    def match(self) -> AnyMatch:
+        """The match as it stands."""
+        return self._sitting.match if self.hub.last is None else self.hub.last.match
+
+    @property
+    def stage(self) -> str:
+        """How far the game has come: placing, in games that begin with that, then playing, then done."""
+        match = self.match
+        if match.turn is None:
+            return "done"
+        return str(match.game.pack(match.view(None)).get("stage", "playing"))
+
+    def set_state(self, state: Any) -> None:
+        """Begin with this state instead of the one that was dealt."""
+        match = self._sitting.match
+        if self._hosted is not None or self._sitting.resumed:
+            raise BadRequest(f"the match in room {self.id} has begun, and its state is not to be set any more")
+        if frozenset().union(*match.game.ranking(state)) != frozenset(range(len(self.player_ids))):
+            raise BadRequest(f"this is no state for {len(self.player_ids)} players")
+        self._sitting = self._sitting._replace(match=replace(match, state=state, seed=None))
+
+    def on_state_change(self, hear: Hear, player_id: str | None = None) -> None:
+        """Let somebody hear how it stands, and of every change; one of the players hears what it is asked, too."""
+        if player_id is not None:
+            self._mailbox(player_id).hear = hear
+        self.hub.add(Ear(hear))
+
+    def on_message(self, player_id: str, message: Any) -> bool:
+        """Take what a player says, as JSON or as plain data. Is it taken for the answer to what the player is asked?"""
+        return self._mailbox(player_id).put(message)
+
+    async def play(self) -> EndGameResult:
+        """Play the match to its end, once. Raises HostFault if something of ours fails."""
+        if self._hosted is not None:
+            raise BadRequest(f"the match in room {self.id} has begun already")
+        referee = Referee()
+        for observer in (self.hub, *self._observers):
+            referee.subscribe(observer)
+        self._hosted = Hosted(self._sitting, referee, self._gathered() if self._mailboxes else self._table)
+        final = await self._hosted.play_async()
+        await self.hub.caught_up()
+        return EndGameResult(self.id, final.state, self.player_ids)
+
+    def outcome(self, host_fault: str = "") -> Outcome:
+        """What came of it, or why nothing did."""
+        if self._hosted is None:
+            raise BadRequest(f"the match in room {self.id} has not begun")
+        return self._hosted.outcome(host_fault)
+
+    def _gathered(self) -> Table:
+        """A table of those who are told and answer here."""
+        game, limits = self._sitting.match.game, self._sitting.terms.limits or DEFAULT
+        clock = asyncio.get_running_loop().time
+        lines = [self._mailboxes[player_id] for player_id in self.player_ids]
+        remotes = [Remote(line, game, match_id=self.id, limits=limits, clock=clock) for line in lines]
+        return Gathering(dict(enumerate(remotes)))
+
+    def _mailbox(self, player_id: str) -> Mailbox:
+        if player_id not in self._mailboxes:
+            raise BadRequest(f"nobody called {player_id!r} is told and answers in room {self.id}")
+        return self._mailboxes[player_id]
+
+
+class Ear:
+    """A function as a watcher."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+
+    def offer(self, text: bytes) -> bool:
+        self._hear(text)
+        return True
+
+
+def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] = ()) -> Room:
+    """A room with a state that is dealt, where players are told by functions and answer by messages."""
+    game, player_ids = options.game, options.player_ids
+    if len(set(player_ids)) < len(player_ids):
+        raise BadRequest("every player has an id of its own")
+    seats_by_age(game, len(player_ids))
+    if options.room_id:
+        check_id(options.room_id)
+    match: AnyMatch = dealt(game, player_ids, options.seed, match_id=options.room_id or None)
+    addresses, terms = tuple(f"visitor:{player_id}" for player_id in player_ids), Terms(options.limits, None)
+    journal = None if options.journal is None else journal_in(options.journal, Sync.BATCH, warn=complain)
+
+    def begin(match: AnyMatch) -> Record:
+        if journal is None:
+            return unrecorded(match)
+        drawn = match.seed is not None and options.seed is None
+        return journal.begin(match, players=addresses, drawn=drawn, **terms.kept)
+
+    sitting = Sitting(match, player_ids, addresses, terms, begin)
+    mailboxes = {player_id: Mailbox(game) for player_id in player_ids}
+    return Room(name, sitting, player_ids, observers=observers, mailboxes=mailboxes)

@@ -1,0 +1,299 @@
+"""Play in rooms: by messages and by the channels of a table, and be judged as anywhere else."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, EndGameResult, Fault, Limits, Room, RoomOptions, create_room
+from fairplay.games import GAMES, title
+from fairplay.games.fish import Fish, Place
+from fairplay.games.fish.state import state_of
+from fairplay.hosting.sitting import new_match
+from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.wire import MOST_BYTES
+from tests.players.lines import Clockwork, in_clockwork
+from tests.server.watchers import Spectator
+from tests.some import some
+
+GAME = Fish(rows=4, columns=4, fish=1)
+IDS = ("ann", "bob")
+Say = Callable[[dict[str, Any], Any], Any]  # from a question and the first lawful action to a message
+
+
+def options(game: Any = GAME, **rest: Any) -> RoomOptions:
+    return RoomOptions(**{"game": game, "player_ids": IDS, "room_id": "r1", "seed": bytes(32), **rest})
+
+
+def answering(room: Room, player_id: str, say: Say = lambda asked, action: action) -> list[dict[str, Any]]:
+    """Let a player answer each of its turns at once; what it hears."""
+    heard: list[dict[str, Any]] = []
+    game = room.match.game
+
+    def hear(line: bytes) -> None:
+        told = json.loads(line)
+        heard.append(told)
+        if told["type"] == "take_turn":
+            action = next(iter(game.actions(game.unpack(told["view"]))))
+            room.on_message(player_id, say(told, action))
+
+    room.on_state_change(hear, player_id)
+    return heard
+
+
+def played(room: Room) -> EndGameResult:
+    return asyncio.run(room.play())
+
+
+def out(room: Room) -> list[tuple[str, Fault, str]]:
+    return [(room.player_ids[one.seat], one.fault, one.why) for one in room.match.result.ejected]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_any_game_is_played_by_messages(game: str) -> None:
+    rules = title(game).rules(**title(game).quick)
+    ids = (*IDS, "cyd")
+    room = create_room("a room", options(rules, player_ids=ids))
+    heard, spectator = [answering(room, one) for one in ids], Spectator()
+    room.hub.add(spectator)
+
+    result = played(room)
+
+    assert result == EndGameResult("r1", room.match.state, ids)
+    assert (room.stage, out(room)) == ("done", [])
+    assert spectator.knows["event"]["type"] == "ended"
+    for lines in some(heard):
+        kinds = [line["type"] for line in lines]
+        public = [line for line in lines if line["type"] in ("snapshot", "patch")]
+        assert public == spectator.lines
+        assert [line["seq"] for line in public] == [*range(len(public) - 1), len(public) - 2]
+        assert (kinds.count("start"), kinds.count("end")) == (1, 1)
+
+
+def test_messages_are_bytes_plain_data_actions_or_replies_that_name_their_question() -> None:
+    room = create_room("a room", options())
+    ways: list[Say] = [
+        lambda asked, action: action,
+        lambda asked, action: (
+            json.loads(json.dumps({"type": "place", "at": action.at})) if isinstance(action, Place) else action
+        ),
+        lambda asked, action: {"nonce": asked["nonce"], "answer": action},
+        lambda asked, action: (
+            b' {"type": "place", "at": [%d, %d]}\n' % action.at if isinstance(action, Place) else action
+        ),
+    ]
+    answering(room, "ann", lambda asked, action: ways[asked["turn"] % 4](asked, action))
+    answering(room, "bob")
+
+    played(room)
+
+    assert out(room) == []
+
+
+BAD: dict[str, Any] = {
+    "no JSON": b"place",
+    "two values": b"null null",
+    "another nonce beside": b'{"type":"place","at":[0,0]},"nonce":"1-0"',
+    "a key twice": b'{"type":"place","at":[0,0],"at":[0,1]}',
+    "no action": {"type": "fly"},
+    "nothing": None,
+    "no plain data": object(),
+    "not whole": {"type": "place", "at": [0.5, 0]},
+    "no action in a reply": {"nonce": "", "answer": {"type": "fly"}},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_a_malformed_message_gets_its_sender_ejected(message: str) -> None:
+    room = create_room("a room", options())
+    answering(room, "ann")
+    heard = answering(room, "bob", lambda asked, action: BAD[message])
+
+    played(room)
+
+    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.MALFORMED)]
+    assert [line["type"] for line in heard if line["type"] not in ("snapshot", "patch")][-1] == "goodbye"
+
+
+@pytest.mark.parametrize("message", [one for one in BAD if one != "nothing"])
+def test_so_it_does_when_nothing_was_asked_as_soon_as_something_is(message: str) -> None:
+    room = create_room("a room", options())
+
+    def shout(asked: dict[str, Any], action: Any) -> Any:
+        if asked["turn"] == 2:
+            assert not room.on_message("bob", BAD[message])
+        return action
+
+    answering(room, "ann", shout)
+    heard = answering(room, "bob")
+
+    played(room)
+
+    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.MALFORMED)]
+    assert [line["turn"] for line in heard if line["type"] == "take_turn"] == [1, 2]
+
+
+def test_too_much_is_a_flood_whenever_it_comes() -> None:
+    for early in (False, True):
+        room = create_room("a room", options())
+        huge = b'"' + b"x" * MOST_BYTES + b'"'
+        answering(room, "ann")
+        answering(room, "bob", lambda asked, action, huge=huge: huge)  # type: ignore[misc]
+        if early:
+            room.on_message("bob", huge)
+
+        played(room)
+
+        assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
+
+
+def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
+    room = create_room("a room", options())
+    answering(room, "bob")
+
+    async def work(loop: Clockwork) -> float:
+        begun = loop.time()
+        await room.play()
+        return loop.time() - begun
+
+    assert in_clockwork(work) == pytest.approx(5.0, abs=0.1)
+    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
+
+
+def test_other_limits_hold_where_they_are_given() -> None:
+    room = create_room("a room", options(limits=Limits(move=0.5)))
+    answering(room, "bob")
+
+    in_clockwork(lambda loop: room.play())
+
+    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 0.5 s")]
+
+
+def test_answers_out_of_turn_and_to_old_questions_are_discarded() -> None:
+    room = create_room("a room", options())
+    asked_before: list[dict[str, Any]] = []
+    taken: list[bool] = []
+
+    def insist(asked: dict[str, Any], action: Any) -> Any:
+        for old in asked_before:  # which answers the questions before once more
+            taken.append(room.on_message("ann", {"nonce": old["nonce"], "answer": {"type": "place", "at": [0, 0]}}))
+        taken.append(room.on_message("bob", {"type": "place", "at": [0, 0]}))  # bob is not asked
+        taken.append(room.on_message("ann", {"nonce": "9-0", "answer": None}))  # never asked
+        asked_before.append(asked)
+        return action
+
+    answering(room, "ann", insist)
+    answering(room, "bob")
+
+    played(room)
+
+    assert len(asked_before) > 4
+    assert not any(taken)
+    assert out(room) == []
+
+
+def test_only_the_first_of_several_answers_counts() -> None:
+    room = create_room("a room", options())
+    first: list[bool] = []
+
+    def twice(asked: dict[str, Any], action: Any) -> Any:
+        first.append(room.on_message("ann", action))
+        return action
+
+    answering(room, "ann", twice)
+    answering(room, "bob")
+
+    played(room)
+
+    assert first and all(first)
+    assert out(room) == []
+
+
+def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None:
+    room = create_room("a room", options())
+
+    def hear(line: bytes) -> None:
+        if json.loads(line)["type"] == "take_turn":
+            raise ValueError("a secret")
+
+    room.on_state_change(hear, "ann")
+    answering(room, "bob")
+
+    played(room)
+
+    assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
+
+
+def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
+    room = create_room("a room", options(journal=str(tmp_path)))
+    for player_id in IDS:
+        answering(room, player_id)
+
+    played(room)
+
+    recorded = read(tmp_path / "r1.jsonl")
+    assert verify(recorded) == room.match
+    assert recorded.opening.players == ("visitor:ann", "visitor:bob")
+    assert room.outcome().journal == str(tmp_path / "r1.jsonl")
+
+
+def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
+    room = create_room("a room", options(journal=str(tmp_path)))
+    state = state_of([[1, 1, 1], [1, 1, 1]], [[(0, 0)], [(1, 2)]])
+    room.set_state(state)
+    heard = answering(room, "ann")
+    answering(room, "bob")
+    assert room.stage == "playing"
+
+    result = played(room)
+
+    snapshot = next(line for line in heard if line["type"] == "snapshot")
+    assert snapshot["view"]["board"] == [[1, 1, 1], [1, 1, 1]]
+    assert sum(result.state.scores) > 0
+    assert verify(read(tmp_path / "r1.jsonl")).state == result.state
+    with pytest.raises(BadRequest, match="the match in room r1 has begun"):
+        room.set_state(state)
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    room = create_room("a room", options())
+    for wrong, why in (
+        (lambda: room.set_state(GAME.deal(3, bytes(32))), "this is no state for 2 players"),
+        (lambda: room.on_message("eve", {}), "nobody called 'eve' is told and answers in room r1"),
+        (lambda: room.outcome(), "the match in room r1 has not begun"),
+        (lambda: create_room("x", options(player_ids=("ann", "ann"))), "every player has an id of its own"),
+        (lambda: create_room("x", options(player_ids=("ann",))), "fish is for 2 to 4 players, not for 1"),
+        (lambda: create_room("x", options(room_id="../x")), "is no id of a match"),
+    ):
+        with pytest.raises(BadRequest, match=why):
+            wrong()
+
+
+def test_a_match_is_played_once() -> None:
+    room = create_room("a room", options())
+    for player_id in IDS:
+        answering(room, player_id)
+    played(room)
+
+    with pytest.raises(BadRequest, match="has begun already"):
+        asyncio.run(room.play())
+
+
+def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
+    spec = MatchSpec(
+        game="fish", parameters={"rows": 4, "columns": 4}, entrants=(Entrant("greedy"), Entrant("random")), id="r2"
+    )
+    room, spectator = Room("the house", new_match(spec), IDS), Spectator()
+    room.hub.add(spectator)
+
+    result = asyncio.run(room.play())
+
+    assert (result.room_id, result.player_ids) == ("r2", IDS)
+    assert spectator.knows["names"] == ["greedy", "random"]
+    assert spectator.knows["event"]["type"] == "ended"
+    assert room.outcome().result is not None
