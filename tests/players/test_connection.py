@@ -218,6 +218,22 @@ def test_offers_alone_pile_up_to_a_bound(run: Run) -> None:
     run(host())
 
 
+def test_what_is_said_in_one_turn_of_the_loop_comes_in_its_order(run: Run) -> None:
+    async def host() -> None:
+        async with pair() as (first, ear), pair() as (second, other_ear):
+            await first.send(b"1\n")
+            await second.send(b"1\n")
+            await second.send(b"2\n")
+            assert second.offer(b"3\n")
+            await second.send(b"4\n")
+            await first.send(b"2\n")
+            await second.hang_up(b"5\n", 1.0)
+            assert await heard(ear, 4) == b"1\n2\n"
+            assert await heard(other_ear, 100) == b"1\n2\n3\n4\n5\n"
+
+    run(host())
+
+
 def test_a_question_can_be_given_up_and_another_asked(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):

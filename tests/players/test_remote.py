@@ -546,7 +546,7 @@ def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch:
 
 def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     net = Timer._net
-    monkeypatch.setattr(Timer, "_net", lambda self, unsure: net(self, unsure) - 0.5)
+    monkeypatch.setattr(Timer, "_net", lambda self, unsure: net(self, unsure=unsure) - 0.5)
 
     assert isinstance(stalled(0.3 + 1.2, {0.3: 0.3}), Answered)
     assert isinstance(after(5.1), Answered)

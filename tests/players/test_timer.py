@@ -153,6 +153,19 @@ def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
     assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
 
 
+def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
+    async def turns(loop: Clockwork) -> list[Answer]:
+        remote = Remote(Scripted(*[(0.1, PLACES)] * 3), GAME, clock=loop.time)
+        answers = []
+        for late in (0.0, 0.010, 0.015):
+            asking = asyncio.ensure_future(remote.ask(TURN))
+            loop.call_soon(loop.pass_time, late)  # what others do before the question goes out
+            answers.append(await asking)
+        return answers
+
+    assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.1, 0.09, 0.085], abs=1e-6)
+
+
 # Players that are slow.
 
 

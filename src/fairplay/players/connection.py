@@ -19,9 +19,29 @@ MOST_SHOWN = 512  # bytes of what was too much
 KNOCKING = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}  # seconds of silence, between knocks; how often
 UNHEARD = {"TCP_USER_TIMEOUT": 60_000}  # milliseconds in which the other machine has to have taken what we said
 
-# Where what is read comes first, for all lines on an event loop, as it is taken from there at once. A buffer for each
-# read, as asyncio makes them, takes longer than all else about a line.
-BUFFERS: "WeakKeyDictionary[asyncio.AbstractEventLoop, memoryview]" = WeakKeyDictionary()
+
+class Shared:
+    """What all lines on an event loop share: where what is read comes first, and what is sent together.
+
+    What is read is taken from there at once; a buffer for each read, as asyncio makes them, takes longer than all else
+    about a line. The first question in a turn of the loop goes out at once, and all others when the turn is over, one
+    right behind the other: to wake somebody for each of them takes longer than to send it.
+    """
+
+    def __init__(self) -> None:
+        self.buffer = memoryview(bytearray(CHUNK))
+        self.waits = False  # for the end of this turn
+        self.lines: list[Connection] = []  # with something to send then
+
+    def send(self) -> None:
+        """Send what all of them have to say."""
+        self.waits = False
+        lines, self.lines = self.lines, []
+        for line in lines:
+            line.send_unsent()
+
+
+SHARED: "WeakKeyDictionary[asyncio.AbstractEventLoop, Shared]" = WeakKeyDictionary()
 
 
 class Connection(asyncio.BufferedProtocol, Line):
@@ -31,6 +51,7 @@ class Connection(asyncio.BufferedProtocol, Line):
     """
 
     def __init__(self) -> None:
+        self._unsent = b""  # what waits for the end of a turn of the loop
         self._held = b""  # what came and was not asked for yet
         self._deaf = False  # that is too much
         self._over = False  # nothing more comes
@@ -40,17 +61,31 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._calls: list[Callable[[], None]] = []  # for when nothing more comes
         self._loop: asyncio.AbstractEventLoop
         self._transport: asyncio.Transport
-        self._buffer: memoryview
+        self._shared: Shared
         self._lost: asyncio.Future[None]
 
     async def send(self, text: bytes) -> None:
         """Send a whole line; whoever never reads makes this wait."""
         if self._open:
-            self._transport.write(text)
+            shared = self._shared
+            if shared.waits:
+                if not self._unsent:
+                    shared.lines.append(self)
+                self._unsent += text
+            else:
+                shared.waits = True
+                self._loop.call_soon(shared.send)
+                self._transport.write(text)
         if self._clear is not None:
             await asyncio.wait((self._clear,))
         if not self._open:
             raise closed()
+
+    def send_unsent(self) -> None:
+        """Send what has waited."""
+        text, self._unsent = self._unsent, b""
+        if text and self._open:
+            self._transport.write(text)
 
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
@@ -74,6 +109,7 @@ class Connection(asyncio.BufferedProtocol, Line):
         """Send a line that needs no answer, unless the other end is behind with reading."""
         if self._clear is not None or not self._open:
             return False
+        self.send_unsent()
         self._transport.write(text)
         return True
 
@@ -91,6 +127,7 @@ class Connection(asyncio.BufferedProtocol, Line):
                 with suppress(Closed, TimeoutError):
                     async with asyncio.timeout(within):
                         await self.send(last)
+                        self.send_unsent()
                         self._transport.close()  # once all of it is on its way
                         await asyncio.wait((self._lost,))
         finally:
@@ -109,16 +146,16 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._lost = self._loop.create_future()
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=MOST_UNREAD)
-        self._buffer = BUFFERS.setdefault(self._loop, memoryview(bytearray(CHUNK)))
+        self._shared = SHARED.get(self._loop) or SHARED.setdefault(self._loop, Shared())
         self._open = True
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where to put what comes."""
-        return self._buffer
+        return self._shared.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Something came. Who says far more than anybody asks for is not listened to until somebody asks again."""
-        new = self._buffer[:nbytes].tobytes()
+        new = self._shared.buffer[:nbytes].tobytes()
         self._held = held = self._held + new if self._held else new
         if len(held) > wire.MOST_BYTES or b"\n" in new:
             done(self._heard)
