@@ -148,13 +148,14 @@ def question(
     message: messages.Message, game: Game[Any, Any, Any], *, match_id: str, turn: int, nonce: str, limit: float
 ) -> bytes:
     """A message as a line."""
+    if isinstance(message, messages.TakeTurn):  # which most of them are
+        view = game.pack(message.view)
+        return encode(TakeTurn(match=match_id, turn=turn, nonce=nonce, limit=limit, view=view)) + b"\n"
     common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
     line: WireMessage
     match message:
         case messages.Start(seat, names, view):
             line = Start(seat=seat, names=names, view=game.pack(view), **common)
-        case messages.TakeTurn(view):
-            line = TakeTurn(view=game.pack(view), **common)
         case messages.Tell(news):
             line = Tell(news=news, **common)
         case messages.End(result):
