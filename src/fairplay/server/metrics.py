@@ -1,5 +1,6 @@
 """Count what happens in a house, and tell it to a monitor in the format of Prometheus."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +12,7 @@ from prometheus_client.registry import Collector
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault
 from fairplay.core.match import Match
 from fairplay.journal.append_file import lag as journal_lag
-from fairplay.players.timer import lag_here
+from fairplay.players.timer import lag_on
 from fairplay.server.status import HouseStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of what is told
@@ -60,8 +61,14 @@ class Figures(Collector):
         ejections = {fault.value: counts.ejections[fault] for fault in Fault}
         yield labelled(CounterMetricFamily, "ejections", "Players ejected, by fault.", "fault", ejections)
         yield labelled(CounterMetricFamily, "refused", "Strangers turned away.", "reason", dict(counts.refused))
-        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", lag_here().lost())
+        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", loop_lag())
         yield gauge("journal_lag_seconds", "Age of the oldest line that a power cut would lose.", journal_lag())
+
+
+def loop_lag() -> float:
+    """Seconds for which the running event loop was kept from its work, as far as anybody waited for a player."""
+    loop = asyncio.get_running_loop()
+    return lag_on(loop).lost_at(loop.time())
 
 
 def gauge(name: str, about: str, value: float) -> Family:
