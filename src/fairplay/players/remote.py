@@ -1,5 +1,6 @@
 """Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from fairplay.referee.referee import NOT_DUE
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
 NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
+A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
 MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
 
 
@@ -251,5 +253,6 @@ class Remote(Questioner):
 
 
 def described(received: bytes) -> str:
-    """Bytes from a stranger, for the record."""
-    return f"received {received[:MOST_RAW]!r} ({len(received)} bytes, SHA-256 {sha256(received).hexdigest()})"
+    """Bytes from a stranger, for the record; but no token that somebody says, at hello or at the wrong moment."""
+    shown = A_TOKEN.sub(rb'\1"..."', received)[:MOST_RAW]
+    return f"received {shown!r} ({len(received)} bytes, SHA-256 {sha256(received).hexdigest()})"

@@ -1,0 +1,43 @@
+"""Keep what a house knows of somebody who came to play there."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from fairplay.players.lasting import LastingLine
+from fairplay.players.remote import Nonces
+
+
+class Visitor:
+    """Somebody who came to play, from the sign-up until it is gone; connections come and go meanwhile."""
+
+    def __init__(self, id: str, name: str, number: int, line: LastingLine, nonces: Nonces) -> None:
+        self.id = id  # a name with a token, or what a guest was given
+        self.name = name  # what others see; never a key
+        self.number = number  # the later somebody has signed up, the higher
+        self.line = line
+        self.nonces = nonces
+        self.place = ""  # where it came from last, as HOST:PORT, for whoever runs the house
+        self.changes = False  # does it want to hear of every change?
+        self.game = ""  # that it wants to play; empty: any
+        self.met: Counter[str] = Counter()  # how often it has played with others, by their ids
+        self.free_since = asyncio.get_running_loop().time()
+        self._room: Any = None
+
+    @property
+    def address(self) -> str:
+        """How it is called in specs and journals."""
+        return f"visitor:{self.id}"
+
+    @property
+    def room(self) -> Any:
+        """Where it has a seat; None: nowhere."""
+        return self._room
+
+    @room.setter
+    def room(self, room: Any) -> None:
+        """Let it sit down, or rise. Who has left meanwhile has nothing to come back to."""
+        self._room = room
+        self.free_since = asyncio.get_running_loop().time()
+        if room is None and not self.line.is_there:
+            self.line.give_up("left")
