@@ -31,7 +31,7 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         ((*FISH, "--max", "3"), "the course's --min 5 is more than --max 3"),
         ((*FISH, "--min", "12"), "--min 12 is more than the course's --max 10"),
         ((*TSURO, "--min", "3", "--max", "2"), "--min 3 is more than --max 2"),
-        ((*TSURO, "--max", "0"), "Invalid value for '--max': 0 is not in the range 1<=x<=1000."),
+        ((*TSURO, "--max", "0"), "Invalid value for '--max': 0 is not in the range 1<=x<=10000."),
         *(
             ((*course, option, number), f"Invalid value for '{option}': ")
             for course in (FISH, TSURO, Q)
@@ -40,8 +40,16 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         ),
         *(((*course, "--tries", "0"), "Invalid value for '--tries': ") for course in (FISH, TSURO, Q)),
         (("--course", "fish", "--port", "65536"), "Invalid value for '--port': "),
-        (("--course", "fish"), "Missing option '--port'."),
-        (("--port", "0"), "Missing option '--course'. There is fish, tsuro, q"),
+        (("--course", "fish"), "--course needs --port: where its clients connect"),
+        (("--port", "0"), "name a game, or --config, --tournament or --course; see: fairplay serve --help"),
+        (("fish", "--course", "q"), "GAME and --course make no sense together; see: fairplay serve --help"),
+        (("fish", "--turn", "1"), "--turn makes no sense with GAME; see: fairplay serve --help"),
+        (("--course", "fish", "--web", "0"), "--web makes no sense with --course; see: fairplay serve --help"),
+        (("fisch",), "there is no game 'fisch': did you mean 'fish'?"),
+        (("fish", "--fill", "./bot"), "'./bot' is no house player of fish"),
+        (("fish", "--tls", "no", "where"), "no TLS with no and where: "),
+        (("--tournament", "no.toml"), "no.toml: cannot be read: "),
+        (("--config", "no.toml"), "no.toml: cannot be read: "),
         (("--course", "chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
         ((*FISH, "--journal", "/proc/there"), "no journal can be written in /proc/there: "),

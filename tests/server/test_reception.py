@@ -55,7 +55,7 @@ class House:
         self.lines.append(line)
         self.told.append(("watch", room))
 
-    def status(self) -> bytes:
+    def status_line(self) -> bytes:
         return b'{"status":"%b"}\n' % (b"x" * 500_000)
 
     def refused(self, place: str, reason: str, why: str) -> None:

@@ -156,7 +156,7 @@ def join(
     course: str | None,
     sandbox: str | None,
 ) -> None:
-    """Let PLAYER take part in a match that is hosted elsewhere, or in match after match at a house.
+    """Let PLAYER take part in matches that are hosted elsewhere.
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, py:module:Name, or human: you.

@@ -1,75 +1,113 @@
-"""fairplay serve: play the role of a course's server."""
+"""fairplay serve: keep a house where programs come to play, or be the server of a course."""
 
-import asyncio
-import json
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
-from msgspec.structs import replace
 
-from fairplay.cli.match_options import refuse_unreadable
+from fairplay.cli.match_options import limit_option, refuse_unreadable
 from fairplay.cli.seconds import Seconds
-from fairplay.cli.waiting import lines
 from fairplay.core.errors import BadRequest
-from fairplay.course.dialects import DIALECTS
-from fairplay.course.servers import SERVERS, ServerRules
-from fairplay.render.words import quoted
-from fairplay.server.course import serve as serve_course
-from fairplay.tournament.places import MATCHES
+
+DOORS = {"port", "host", "websocket", "tls", "web", "web_host", "folder", "guests", "window", "back", "log"}
+ALLOWED = {  # what makes sense beside what is served
+    "GAME": DOORS | {"parameters", "least", "most", "wait", "policy", "fill", "limit"},
+    "--config": DOORS,
+    "--tournament": DOORS - {"guests"},
+    "--course": {"port", "host", "least", "most", "wait", "tries", "turn", "journal"},
+}
 
 
 @click.command()
-@click.option("--course", "game", metavar="GAME", required=True, help=f"Whose: {', '.join(SERVERS)}.")
-@click.option("--port", type=click.IntRange(0, 65535), required=True, help="Where clients connect; 0: any free one.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0: all of them.")
-@click.option("--min", "least", type=click.IntRange(1, 1000), metavar="N", help="Play with no fewer.")
-@click.option("--max", "most", type=click.IntRange(1, 1000), metavar="N", help="Wait for no more.")
-@click.option("--wait", type=Seconds(), metavar="S", help="Seconds of a period.")
-@click.option("--tries", type=click.IntRange(1, 1000), metavar="N", help="So many waiting periods at most.")
-@click.option("--turn", type=Seconds(), metavar="S", help="Seconds for each answer.")
-@click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Record every match there.")
-def serve(game: str, port: int, host: str, journal: str | None, **chosen: Any) -> None:
-    """Serve the clients of a course.
+@click.argument("game", required=False)
+@click.option("--config", metavar="FILE.toml", help="What is played, and all else that can be said here.")
+@click.option("--tournament", metavar="CUP.toml", help="Players sign up for this tournament, and play it.")
+@click.option("--course", metavar="GAME", help="Be the server of a course instead.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Where players connect; 0: any free one.  [default: 4000]")
+@click.option("--host", help="The address to listen at; 0.0.0.0: all of them.  [default: 127.0.0.1]")
+@click.option("--websocket", type=click.IntRange(0, 65535), metavar="PORT", help="Let players in over WebSocket, too.")
+@click.option("--tls", nargs=2, metavar="CERT KEY", help="Encrypt all lines, with these files.")
+@click.option(
+    "--web", type=click.IntRange(0, 65535), metavar="PORT", help="For browsers and monitors; /metrics, /healthz."
+)
+@click.option("--web-host", metavar="HOST", help="The address for that.  [default: 127.0.0.1]")
+@click.option("--folder", metavar="DIR", help="Where all is kept that happens.  [default: house]")
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
+@click.option("--min", "least", type=click.IntRange(1, 10_000), metavar="N", help="Play with no fewer.")
+@click.option("--max", "most", type=click.IntRange(1, 10_000), metavar="N", help="Wait for no more.")
+@click.option("--wait", type=Seconds(), metavar="S", help="Seconds for which others are waited for.  [default: 10]")
+@click.option("--policy", metavar="HOW", help="Who plays with whom: order, shuffled, new-faces.  [default: order]")
+@click.option("--fill", metavar="PLAYER", help="A house player for seats that stay free.")
+@limit_option
+@click.option("--guests/--no-guests", default=None, help="May those play who have no token?  [default: they may]")
+@click.option("--window", type=Seconds(), metavar="S", help="Seconds to come back to a seat.  [default: 30]")
+@click.option("--back", type=Seconds(), metavar="S", help="Seconds to come back after a restart.  [default: 60]")
+@click.option("--log", "log", type=click.Choice(["lines", "json"]), help="How to tell what happens.  [default: lines]")
+@click.option("--tries", type=click.IntRange(1, 1000), metavar="N", help="Of a course: waiting periods at most.")
+@click.option("--turn", type=Seconds(), metavar="S", help="Of a course: seconds for each answer.")
+@click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Of a course: record matches there.")
+@click.pass_context
+def serve(
+    context: click.Context,
+    /,
+    game: str | None,
+    config: str | None,
+    tournament: str | None,
+    course: str | None,
+    **chosen: Any,
+) -> None:
+    """Keep a house where programs come to play GAME.
 
-    They sign up, play its tournament or its game, and the result is printed as the course has it. Where nothing else is
-    said, the numbers are the course's.
+    \b
+    fairplay serve fish                                 for players on this machine
+    fairplay serve fish --host 0.0.0.0 --web 8080       from anywhere, with a page to watch
+    fairplay serve q --min 2 --max 4 --wait 5 --fill greedy
+    fairplay serve --config house.toml                  several games, and all settings
+    fairplay serve --tournament cup.toml                players sign up, and play it
+    fairplay serve --course fish --port 45678           programs written for a course
 
-    Clients cannot come back to what was interrupted; what was recorded of it stays.
+    Players come by: fairplay join HOST:PORT ./my_bot.py; spectators by: fairplay watch HOST:PORT. A room opens when a
+    table is full, or when others were waited for long enough. A name can be kept for one player by: fairplay token NAME
+
+    Every match is recorded. Whatever stops the house, the same command goes on with all that was being played, as soon
+    as the players are back.
     """
-    refuse_unreadable((host, journal or ""))
-    if game not in SERVERS:
-        raise BadRequest(f"there is no course of {game!r}; there is {', '.join(SERVERS)}")
-    server, told = SERVERS[game], lines()
-    rules = chosen_rules(server.rules, {name: value for name, value in chosen.items() if value is not None})
-    before = journals_in(journal)
-    serving = serve_course(DIALECTS[game], rules, host, port, tell=told.tell, show=told.show, journal=journal)
-    try:
-        served = asyncio.run(serving)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted{on_record(journal, before)}") from None
-    click.echo(json.dumps(server.result(served.ranks, served.out), separators=(",", ":")))
+    given = {name: value for name, value in chosen.items() if value not in (None, ())}
+    served = {"GAME": game, "--config": config, "--tournament": tournament, "--course": course}
+    named = [kind for kind, value in served.items() if value is not None]
+    refuse_unreadable(words_in([*served.values(), *given.values()]))
+    if not named:
+        raise BadRequest("name a game, or --config, --tournament or --course; see: fairplay serve --help")
+    if len(named) > 1:
+        raise BadRequest(f"{named[0]} and {named[1]} make no sense together; see: fairplay serve --help")
+    for option in context.command.params:
+        if option.name in given.keys() - ALLOWED[named[0]]:
+            raise BadRequest(f"{option.opts[0]} makes no sense with {named[0]}; see: fairplay serve --help")
+    if course is not None:
+        from fairplay.cli.serve_course import serve_course
+
+        serve_course(course, given)
+        return
+    refuse_without_server()
+    if tournament is not None:
+        from fairplay.cli.serve_house import serve_tournament
+
+        serve_tournament(Path(tournament), given)
+    else:
+        from fairplay.cli.serve_house import serve_house
+
+        serve_house(game, None if config is None else Path(config), given)
 
 
-def chosen_rules(usual: ServerRules, chosen: dict[str, Any]) -> ServerRules:
-    """The rules with some numbers of the host's. Raises BadRequest if they make no sense together."""
-    rules = replace(usual, **chosen)
-    if rules.least > rules.most:
-        least, most = (
-            f"{option} {number}" if name in chosen else f"the course's {option} {number}"
-            for name, option, number in (("least", "--min", rules.least), ("most", "--max", rules.most))
-        )
-        raise BadRequest(f"{least} is more than {most}")
-    return rules
+def refuse_without_server() -> None:
+    """Say in one line what is missing to keep a house."""
+    for library in ("prometheus_client", "starlette", "uvicorn", "websockets"):
+        if find_spec(library) is None:
+            raise BadRequest(f"{library} is missing, which a house needs: pip install 'fairplay[server]'")
 
 
-def journals_in(folder: str | None) -> set[Path]:
-    """All journals of matches in a folder, or in that of a tournament."""
-    return set() if folder is None else {*Path(folder).glob("*.jsonl"), *Path(folder, MATCHES).glob("*.jsonl")}
-
-
-def on_record(folder: str | None, before: set[Path]) -> str:
-    """What to say behind an interruption, if anything was recorded since."""
-    if folder is None or not journals_in(folder) - before:
-        return ""
-    return f", and the clients are gone; what was played is on record: fairplay library list {quoted(folder)}"
+def words_in(values: Iterable[Any]) -> list[str]:
+    """All texts among these."""
+    return [text for one in values for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str)]

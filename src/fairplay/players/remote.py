@@ -197,13 +197,14 @@ class Remote(Questioner):
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
-        last, within = b"", self._limits.goodbye
+        await self._line.hang_up(self._last_words(parting), self._limits.goodbye)
+
+    def _last_words(self, parting: Parting | Failed) -> bytes:
+        """What is said last."""
         if isinstance(parting, Receipt):
-            nonce = self._nonces.next()
-            last = wire.closing(parting, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=within)
-        elif parting is not None:
-            last = wire.goodbye(self._match_id, parting)
-        await self._line.hang_up(last, within)
+            nonce, limit = self._nonces.next(), self._limits.goodbye
+            return wire.closing(parting, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
+        return b"" if parting is None else wire.goodbye(self._match_id, parting)
 
     def _hear(self, change: Change) -> None:
         """Let the player know of a change; who cannot take it now has the newest before the next question."""

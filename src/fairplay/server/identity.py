@@ -1,6 +1,7 @@
 """Find out who somebody is, from the name and the token that it says."""
 
 from pathlib import Path
+from typing import Any
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
@@ -19,6 +20,9 @@ class Refused(Exception):
         super().__init__(why)
         self.reason = reason
         self.fault = fault
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, *self.args, self.fault), self.__dict__
 
 
 class Identities:

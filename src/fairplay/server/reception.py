@@ -49,7 +49,7 @@ class Host(Protocol):
     def watch(self, line: Line, room: str) -> None:
         """Somebody wants to watch a room, or any. The line is the host's from now on, who has to hang up."""
 
-    def status(self) -> bytes:
+    def status_line(self) -> bytes:
         """What goes on in the house, as one line."""
 
     def refused(self, place: str, reason: str, why: str) -> None:
@@ -169,7 +169,7 @@ class Reception:
         nonces = Nonces()
         said = await self._introduction(line, nonces)
         if said.visit == "status":
-            await line.hang_up(self._host.status(), self._hello)
+            await line.hang_up(self._host.status_line(), self._hello)
             return b""
         if said.visit == "watch":
             self._host.watch(line, said.room)

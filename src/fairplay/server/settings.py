@@ -59,6 +59,7 @@ class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):
     websocket: Port | None = None  # None: nobody comes in over WebSocket
     web: Port | None = None  # for browsers and monitors; None: there is nothing for them
     web_host: str = "127.0.0.1"
+    web_names: tuple[str, ...] = ()  # by which browsers may call it, besides its address
     certificate: str = ""  # files for TLS; empty: lines are not encrypted
     key: str = ""
     guests: bool = True  # may those play who have no token of their own?
@@ -87,7 +88,7 @@ class Tls(msgspec.Struct, frozen=True):
     key: str
 
 
-SAME = ("name", "folder", "host", "port", "websocket", "web", "web_host", "guests", "window", "back")
+SAME = ("name", "folder", "host", "port", "websocket", "web", "web_host", "web_names", "guests", "window", "back")
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +102,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     websocket: Port | None = None
     web: Port | None = None
     web_host: str | None = None
+    web_names: list[str] | None = None
     tls: Tls | None = None
     guests: bool | None = None
     window: Seconds | None = None

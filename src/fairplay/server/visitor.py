@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from typing import Any
 
 from fairplay.players.lasting import LastingLine
 from fairplay.players.remote import Nonces
@@ -22,7 +21,8 @@ class Visitor:
         self.game = ""  # that it wants to play; empty: any
         self.met: Counter[str] = Counter()  # how often it has played with others, by their ids
         self.free_since = asyncio.get_running_loop().time()
-        self._room: Any = None
+        self.played = 0  # matches
+        self._room: str | None = None
 
     @property
     def address(self) -> str:
@@ -30,12 +30,12 @@ class Visitor:
         return f"visitor:{self.id}"
 
     @property
-    def room(self) -> Any:
-        """Where it has a seat; None: nowhere."""
+    def room(self) -> str | None:
+        """The id of the match in which it has a seat; None: it has none."""
         return self._room
 
     @room.setter
-    def room(self, room: Any) -> None:
+    def room(self, room: str | None) -> None:
         """Let it sit down, or rise. Who has left meanwhile has nothing to come back to."""
         self._room = room
         self.free_since = asyncio.get_running_loop().time()

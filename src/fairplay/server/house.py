@@ -1,0 +1,380 @@
+"""Keep a house: let players and spectators in, open rooms, go on with what was interrupted, and stop in good order."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from fairplay.core.errors import FairplayError, HostFault
+from fairplay.core.events import Fault
+from fairplay.core.game import Seat as Number
+from fairplay.core.messages import Failed
+from fairplay.core.version import VERSION
+from fairplay.hosting.run import outcome_on_record
+from fairplay.hosting.sitting import Sitting, gone_on_with, journal_in, locations, new_match, sitting_for
+from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
+from fairplay.journal.append_file import Sync
+from fairplay.journal.record import Finished
+from fairplay.journal.unfinished import unfinished
+from fairplay.players import wire
+from fairplay.players.location import Invitation, Location, far
+from fairplay.players.remote import DEFAULT, Line
+from fairplay.referee.closing import all_surely, surely
+from fairplay.server.allocation import Allocation
+from fairplay.server.hub import Hub
+from fairplay.server.logs import tell, warn
+from fairplay.server.metrics import Counts
+from fairplay.server.room import Room
+from fairplay.server.seats import Awaited, Pause, VisitorsTable
+from fairplay.server.settings import HouseSettings, Offer
+from fairplay.server.status import (
+    MOST_FINISHED,
+    FinishedSeen,
+    HouseStatus,
+    OfferSeen,
+    RoomSeen,
+    WaiterSeen,
+    as_line,
+    finished_seen,
+    room_seen,
+)
+from fairplay.server.visitor import Visitor
+
+MATCHES = "matches"  # the folder of the journals
+KEY = "key"  # the file that marks them
+GRACE = 8.0  # seconds in which open questions may be answered when the house stops
+AGAIN = 2.0  # seconds after which it makes sense to come again
+LAST_WORDS = 0.25  # seconds
+
+
+class Seat(NamedTuple):
+    """A seat to which somebody is to come back."""
+
+    match: str  # its id
+    taken: asyncio.Future[Visitor]
+
+
+class Waiting(Protocol):
+    """Where visitors wait who have no seat."""
+
+    def refusal(self, visitor: Visitor) -> str:
+        """Why somebody cannot play here; empty: it can."""
+
+    def add(self, visitor: Visitor) -> None:
+        """Let somebody wait."""
+
+    def remove(self, visitor: Visitor) -> None:
+        """Let somebody go, if it is here at all."""
+
+    def __iter__(self) -> Iterator[Visitor]: ...
+
+    def close(self) -> None:
+        """Let nobody play any more."""
+
+
+class House:
+    """One event loop with a lobby, rooms and whoever watches; a reception tells it who comes and goes."""
+
+    def __init__(self, settings: HouseSettings) -> None:
+        self.settings = settings
+        self.counts = Counts()
+        self.rooms: dict[str, Room] = {}  # by their ids
+        self.visitors: dict[str, Visitor] = {}  # by theirs
+        self.lobby: Waiting  # whoever opens the house says who plays with whom
+        self.finished: deque[FinishedSeen] = deque(maxlen=MOST_FINISHED)  # the newest first
+        self._since = time.time()
+        self._opened = 0  # rooms, so far
+        self._allocation = Allocation()
+        self._pause = Pause()
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # in which rooms are played
+        self._farewells: set[asyncio.Task[None]] = set()
+        self._awaited: dict[str, deque[Seat]] = {}  # seats to which somebody is to come back, by its id
+        self._strolling: dict[Line, Room | None] = {}  # spectators who watch whatever is played
+        self._folder = Path(settings.folder)
+
+    # Visitors.
+
+    def arrived(self, visitor: Visitor) -> None:
+        """Somebody has signed up, or come back."""
+        self.visitors[visitor.id] = visitor
+        if why := self.lobby.refusal(visitor):
+            self.send_away(visitor, why, again=0.0)
+        elif visitor.room is None:
+            self._is_free(visitor)
+
+    def lost(self, visitor: Visitor) -> None:
+        """The line of somebody is lost; if it has a seat, that is kept for a while."""
+        self.lobby.remove(visitor)
+
+    def gone(self, visitor: Visitor) -> None:
+        """Somebody does not come back any more."""
+        self.lobby.remove(visitor)
+        self.visitors.pop(visitor.id, None)
+
+    def _is_free(self, visitor: Visitor) -> None:
+        """Let somebody sit down where it is awaited, or wait."""
+        for seat in self._awaited.get(visitor.id, ()):
+            if not seat.taken.done():
+                visitor.room = seat.match
+                seat.taken.set_result(visitor)
+                return
+        self.lobby.add(visitor)
+
+    # Rooms.
+
+    def open_room(self, offer: Offer, visitors: list[Visitor]) -> None:
+        """Open a room for these, and for house players where there are too few of them."""
+        entrants = [Entrant(visitor.address, visitor.name) for visitor in visitors]
+        entrants += [Entrant(offer.fill)] * (offer.least - len(entrants))
+        spec = MatchSpec(
+            game=offer.game,
+            entrants=tuple(entrants),
+            parameters=offer.parameters,
+            limits=offer.limits,
+            journal=str(self._folder / MATCHES),
+            key=str(self._folder / KEY),
+        )
+        try:
+            self._begun(new_match(spec), visitors)
+        except HostFault as fault:  # nothing can be recorded
+            warn("no room can be opened", why=str(fault))
+            for visitor in visitors:
+                self.send_away(visitor, "the house cannot open a room now")
+            return
+
+    def take_up(self) -> None:
+        """Go on with all matches that were interrupted, as soon as their players are back."""
+        folder = self._folder / MATCHES
+        for path in unfinished(folder, lambda opening: True):
+            try:
+                sitting = gone_on_with(path, None, None, journal_in(folder, Sync.BATCH, str(self._folder / KEY)))
+                self._begun(sitting)
+            except FairplayError as error:
+                warn("match left as it is", match=path.stem, why=str(error))
+
+    async def play(self, spec: MatchSpec) -> Outcome:
+        """Play a match of a tournament with those who are here, or come back in time, as soon as they are free."""
+        places = [far(address) for address in spec.addresses]
+        async with self._allocation.of({place.place for place in places if isinstance(place, Invitation)}):
+            try:
+                room = self._begun(sitting_for(spec))
+            except Finished:
+                return outcome_on_record(spec)
+            await self._tasks[room.id]
+            return room.outcome()
+
+    async def _back(self, id: str, match: str) -> Visitor | None:
+        """Somebody who is to play in a match, if it is here, or comes back in time."""
+        visitor = self.visitors.get(id)
+        if visitor is not None and visitor.room is None and visitor.line.is_there:
+            self.lobby.remove(visitor)
+            visitor.room = match
+            return visitor
+        seat = Seat(match, asyncio.get_running_loop().create_future())
+        awaited = self._awaited.setdefault(id, deque())
+        awaited.append(seat)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.back):
+                    return await seat.taken
+            return None
+        finally:
+            awaited.remove(seat)
+            if not awaited:
+                self._awaited.pop(id, None)
+
+    def _begun(self, sitting: Sitting, here: Iterable[Visitor] = ()) -> Room:
+        """A room in which a match is played from now on, with these visitors; others are waited for."""
+        match, present = sitting.match, {visitor.id: visitor for visitor in here}
+        visitors: dict[Number, Awaited] = {}
+        others: dict[Number, Location] = {}
+        for seat, location in locations(match, sitting.addresses).items():
+            if not isinstance(location, Invitation):
+                others[seat] = location
+            elif location.place in present:
+                visitors[seat] = partial(at_once, present[location.place])
+                present[location.place].room = match.id
+            else:
+                visitors[seat] = partial(self._back, location.place, match.id)
+        self._opened += 1
+        room = Room(
+            f"{match.game.name}-{self._opened}",
+            sitting,
+            [address.removeprefix("visitor:") for address in sitting.addresses],
+            table=VisitorsTable(others, visitors, self._pause, sitting.terms.limits or DEFAULT),
+            observers=[self.counts],
+        )
+        self.rooms[room.id] = room
+        self._tasks[room.id] = asyncio.create_task(self._play(room))
+        return room
+
+    async def _play(self, room: Room) -> None:
+        """Play a match to its end; then everybody in the room goes elsewhere."""
+        tell("room opened", room=room.name, match=room.id, players=room.match.names)
+        self._show_around()
+        try:
+            await room.play()
+            match, result = room.match, room.match.result
+            winners = [match.names[seat] for group in result.ranking[:1] for seat in sorted(group)]
+            tell("match over", room=room.name, match=room.id, won=winners)
+            seen = finished_seen(room.id, match.game.name, match.names, result, at=time.time(), recorded=True)
+            self.finished.appendleft(seen)
+        except HostFault as fault:
+            warn("match failed", room=room.name, match=room.id, why=str(fault))
+        finally:
+            del self.rooms[room.id], self._tasks[room.id]
+        self._rise(room)
+        await self._show_out(room)
+
+    def _rise(self, room: Room) -> None:
+        """Let those who played wait for another match."""
+        played = [self.visitors[id] for id in room.player_ids if id in self.visitors]
+        for visitor in played:
+            if visitor.room == room.id:
+                visitor.met.update(other.id for other in played if other is not visitor)
+                visitor.played += 1
+                visitor.room = None
+        for visitor in played:
+            if visitor.played >= self.settings.strangers.matches:
+                self.send_away(visitor, f"{visitor.played} matches are all that one may play in a visit")
+            elif visitor.room is None and visitor.line.is_there:
+                self._is_free(visitor)
+
+    # Spectators.
+
+    def watch(self, line: Line, wanted: str) -> None:
+        """Let somebody watch a room, by its id or its name, or whatever is played."""
+        room = next((one for one in self.rooms.values() if wanted in (one.id, one.name)), None)
+        if wanted and room is None:
+            why = Failed(Fault.GONE, f"there is no room {wanted}")
+            self._say_farewell(line, wire.goodbye("", why))
+            return
+        line.when_lost(partial(self._left, line))
+        if room is not None:
+            room.hub.add(line)
+        else:
+            self._strolling[line] = None
+            self._stroll(line)
+
+    def _stroll(self, line: Line) -> None:
+        """Show the newest room to somebody who watches whatever is played."""
+        for room in reversed(self.rooms.values()):
+            self._strolling[line] = room
+            room.hub.add(line)
+            return
+
+    def _show_around(self) -> None:
+        """Show something to those who have nothing to see."""
+        for line in [one for one, seen in self._strolling.items() if seen is None]:
+            self._stroll(line)
+
+    async def _show_out(self, room: Room) -> None:
+        """Show those who watched a match to its end another one, or the way out."""
+        await room.hub.caught_up(LAST_WORDS)
+        for line in [one for one, seen in self._strolling.items() if seen is room]:
+            room.hub.remove(line)
+            self._strolling[line] = None
+        self._show_around()
+        await all_surely([line.hang_up(b"", LAST_WORDS) for line in lines_at(room)])
+
+    def _left(self, line: Line) -> None:
+        """Somebody watches no more."""
+        self._strolling.pop(line, None)
+        for room in self.rooms.values():
+            room.hub.remove(line)
+
+    # What is known of all this.
+
+    def status(self) -> HouseStatus:
+        """What goes on, as far as anybody may know."""
+        now, loop = time.time(), asyncio.get_running_loop()
+        return HouseStatus(
+            name=self.settings.name,
+            version=VERSION,
+            since=self._since,
+            up=now - self._since,
+            offers=tuple(
+                OfferSeen(one.game, one.rules().public_parameters(), one.least, one.most)
+                for one in self.settings.offers
+            ),
+            rooms=tuple(seen(room) for room in self.rooms.values()),
+            waiting=tuple(WaiterSeen(one.name, one.game, loop.time() - one.free_since) for one in self.lobby),
+            players=tuple(one.name for one in self.visitors.values() if one.line.is_there),
+            finished=tuple(self.finished),
+        )
+
+    def status_line(self) -> bytes:
+        """The same as one line."""
+        return as_line(self.status())
+
+    def hub(self, room: str) -> Hub | None:
+        """What passes on what happens in the room of this id; None: there is no such room."""
+        return self.rooms[room].hub if room in self.rooms else None
+
+    def journal(self, match: str) -> Path | None:
+        """Where a match of this id is recorded, which is over; None: there is none."""
+        known = any(one.match == match for one in self.finished)
+        return self._folder / MATCHES / f"{match}.jsonl" if known else None
+
+    def refused(self, place: str, reason: str, why: str) -> None:
+        """Somebody was turned away at the door."""
+        self.counts.refused[reason] += 1
+        tell("refused", place=place, reason=reason, why=why)
+
+    # The end.
+
+    def send_away(self, visitor: Visitor, why: str, again: float = AGAIN) -> None:
+        """Let somebody go, and say why."""
+        tell("sent away", name=visitor.name, why=why)
+        self._hang_up(visitor.line, why, again)
+
+    def _hang_up(self, line: Line, why: str, again: float) -> None:
+        self._say_farewell(line, wire.suspended(why, again))
+
+    def _say_farewell(self, line: Line, last: bytes) -> None:
+        task = asyncio.create_task(line.hang_up(last, LAST_WORDS))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
+
+    async def stop(self, why: str, again: float) -> None:
+        """Let open questions be answered, ask no more, and tell everybody; all that is played can be gone on with."""
+        tell("stopping", rooms=len(self.rooms), players=len(self.visitors))
+        self.lobby.close()
+        try:
+            with suppress(TimeoutError):
+                await self._pause.begin(GRACE)
+        finally:
+            tasks = list(self._tasks.values())
+            for task in tasks:
+                task.cancel()
+            for line in [*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))]:
+                self._hang_up(line, why, again)
+            for visitor in list(self.visitors.values()):
+                self._hang_up(visitor.line, why, again)
+            await surely(asyncio.wait([*tasks, *self._farewells])) if tasks or self._farewells else None
+
+
+async def at_once(visitor: Visitor) -> Visitor:
+    """Somebody who is here."""
+    return visitor
+
+
+def lines_at(room: Room) -> list[Any]:
+    """The lines of all who watch from elsewhere."""
+    return [watcher for watcher in room.hub.watchers if hasattr(watcher, "hang_up")]
+
+
+def offer_seen(offer: Offer) -> OfferSeen:
+    """An offer as everybody may see it."""
+    return OfferSeen(offer.game, offer.rules().public_parameters(), offer.least, offer.most)
+
+
+def seen(room: Room) -> RoomSeen:
+    """A room as everybody may see it."""
+    number = 0 if room.hub.last is None else room.hub.last.seq
+    spectators = room.hub.watching
+    return room_seen(room.id, room.name, room.match, stage=room.stage, number=number, spectators=spectators)

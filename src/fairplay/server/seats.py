@@ -1,0 +1,117 @@
+"""Seat the visitors of a house for one match: those who are here, and those who come back to what was interrupted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from fairplay.core.events import Ejected, Receipt
+from fairplay.core.game import Game, Seat
+from fairplay.core.messages import Answer, Failed, Message
+from fairplay.core.roles import AsyncChannel, Parting
+from fairplay.hosting.table import Seating, Table
+from fairplay.players.door import Nobody
+from fairplay.players.limits import Limits
+from fairplay.players.location import Location
+from fairplay.players.remote import Remote
+from fairplay.referee.closing import close_all_async
+from fairplay.server.visitor import Visitor
+
+Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it is there; None: it does not come
+
+
+class Pause:
+    """Lets a house stop between two questions: those that are open are answered, and no other is asked."""
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._open = 0
+        self._quiet = asyncio.Event()
+
+    async def begin(self, within: float) -> None:
+        """Ask nobody any more, and come back when nobody has to answer, or after so many seconds."""
+        self._is_on = True
+        if self._open:
+            async with asyncio.timeout(within):
+                await self._quiet.wait()
+
+    async def asking(self, question: Awaitable[Answer]) -> Answer:
+        """The answer to a question, if it may still be asked; else this is called off."""
+        self._open += 1
+        try:
+            return await question
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._quiet.set()
+
+    async def is_over(self) -> None:
+        """Come back at once, unless the house stops."""
+        if self._is_on:
+            await asyncio.get_running_loop().create_future()
+
+
+class Seated(Remote):
+    """A channel to a visitor for one match. Who is out is cut off; all others stay for the next match."""
+
+    def __init__(self, visitor: Visitor, game: Game[Any, Any, Any], pause: Pause, **options: Any) -> None:
+        super().__init__(visitor.line, game, nonces=visitor.nonces, changes=visitor.changes, **options)
+        self._pause = pause
+
+    async def ask(self, message: Message) -> Answer:
+        await self._pause.is_over()
+        return await self._pause.asking(super().ask(message))
+
+    async def close(self, parting: Parting | Failed) -> None:
+        """Say why, and cut the line; or hand over a receipt."""
+        if isinstance(parting, Ejected) or self._broken is not None:
+            await super().close(parting)
+        elif isinstance(parting, Receipt):
+            self._line.offer(self._last_words(parting))
+
+
+class VisitorsTable(Table):
+    """A table at which visitors sit, and whoever else is of this machine."""
+
+    def __init__(
+        self, others: Mapping[Seat, Location], visitors: Mapping[Seat, Awaited], pause: Pause, limits: Limits
+    ) -> None:
+        super().__init__(others, limits=limits)
+        self._visitors = visitors
+        self._pause = pause
+
+    @property
+    def near(self) -> None:
+        """Visitors have to be waited for."""
+        return
+
+    async def seated(
+        self,
+        game: Game[Any, Any, Any],
+        *,
+        match_id: str = "",
+        took: Mapping[Seat, Sequence[float]] | None = None,
+        names: Sequence[str] = (),
+        clock: Callable[[], float],
+    ) -> Seating:
+        """Wait until everybody sits, or does not come."""
+        before = took or {}
+        seating = await super().seated(game, match_id=match_id, took=took, names=names, clock=clock)
+        channels: dict[Seat, AsyncChannel] = dict(seating.channels)
+
+        async def sit_down(seat: Seat, awaited: Awaited) -> None:
+            visitor = await awaited()
+            options: Any = {"match_id": match_id, "limits": self._limits, "took": before.get(seat, ())}
+            if visitor is None:
+                channels[seat] = Remote(Nobody(), game, **options)
+                return
+            channels[seat] = seated = Seated(visitor, game, self._pause, **options)
+            await seated.hello()
+
+        try:
+            async with asyncio.TaskGroup() as together:
+                for seat, awaited in self._visitors.items():
+                    together.create_task(sit_down(seat, awaited))
+        except BaseException:
+            await close_all_async(channels.values())
+            raise
+        return Seating(channels, seating.names, seating.enforced)

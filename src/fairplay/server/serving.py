@@ -1,0 +1,69 @@
+"""Open a house with all its doors: for players and spectators, for browsers and monitors; and close them in order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from fairplay.core.errors import BadRequest
+from fairplay.players.places import reason
+from fairplay.referee.closing import surely
+from fairplay.server.house import AGAIN, House
+from fairplay.server.lobby import Lobby
+from fairplay.server.logs import tell
+from fairplay.server.reception import Reception
+from fairplay.server.settings import HouseSettings
+from fairplay.server.tls import tls_context
+from fairplay.server.web import shown
+
+PAUSE = "the house stops for a while"
+
+
+async def serve(settings: HouseSettings) -> None:
+    """Keep a house open until this is cancelled; then it is closed in good order, and all can be gone on with."""
+    house = House(settings)
+    house.lobby = Lobby(settings.offers, house.open_room)
+    house.take_up()
+    async with doors(house):
+        await asyncio.get_running_loop().create_future()
+
+
+@asynccontextmanager
+async def doors(house: House, over: str = "", again: float = AGAIN) -> AsyncIterator[None]:
+    """The doors of a house are open; at the end nobody comes in any more, and the house stops.
+
+    If it is not interrupted, everybody is told that it is over, and when to come again.
+    """
+    settings = house.settings
+    try:
+        Path(settings.folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"nothing can be kept in {settings.folder}: {reason(error)}") from None
+    reception = Reception(
+        house,
+        settings.folder,
+        settings.host,
+        settings.port,
+        websocket=settings.websocket,
+        tls=tls_context(settings.certificate, settings.key) if settings.certificate else None,
+        guests=settings.guests,
+        window=settings.window,
+        connections=settings.strangers.connections,
+        each=settings.strangers.each,
+        hello=settings.strangers.hello,
+        idle=settings.strangers.idle,
+    )
+    async with AsyncExitStack() as leaving:
+        await leaving.enter_async_context(reception)
+        over_tcp, *over_websocket = reception.addresses
+        tell("open", at=over_tcp, websocket=over_websocket)
+        if settings.web is not None:
+            web = shown(house, settings.web, settings.web_host, hosts=settings.web_names)
+            tell("to be seen", at=f"http://{await leaving.enter_async_context(web)}")
+        why = PAUSE
+        try:
+            yield
+            why = over
+        finally:
+            await surely(reception.shut())
+            await house.stop(why, AGAIN if why == PAUSE else again)
