@@ -2,10 +2,12 @@
 
 import ssl
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.server import ServerConnection, serve
 
 from fairplay.players import visit, wire
 from tests.cli.command import fairplay, refusal, script
@@ -77,7 +79,7 @@ def test_it_comes_back_in_the_middle_of_a_match() -> None:
         guest.welcome()
         guest.begin()
         question.append(guest.written(TURN))
-        guest.say(question[0])
+        guest.ask(question[0])
 
     def second(guest: Guest) -> Any:
         said = guest.welcome()
@@ -238,6 +240,33 @@ def test_a_house_with_a_certificate_is_reached_over_tls(certificate: tuple[str, 
 
     assert (done.code, house.results) == (0, [{"name": "ann"}])
     assert done.err.count("ranked 1 of 2") == 2
+
+
+def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
+    heard: list[Any] = []
+
+    def meet(line: ServerConnection) -> None:
+        line.send(wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)).decode())
+        heard.append(line.recv(timeout=10))
+        for said in (wire.Welcome(name="ann", window=5.0), wire.Suspended(why="enough", again=0)):
+            line.send(wire.encode(said).decode())
+
+    with serve(meet, "127.0.0.1", 0, ssl=encrypting(certificate)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        place = f"127.0.0.1:{server.socket.getsockname()[1]}"
+        done = fairplay("join", f"wss://{place}", "greedy", "--name", "ann", "--ca", certificate[0])
+        server.shutdown()
+        thread.join()
+
+    assert heard == ['{"nonce":"n","answer":{"name":"ann"}}']
+    assert done.code == 1
+    assert done.err.splitlines() == [
+        f"fairplay: connected to wss://{place}",
+        "fairplay: signed up as ann",
+        "fairplay: the house hangs up: enough",
+        "fairplay: the host hung up before there was a match",
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["tls", "wss"])

@@ -175,7 +175,7 @@ def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
         said = guest.welcome(token="my-pass")
         guest.begin()
         question.append(guest.written(TURN))
-        guest.say(question[0])
+        guest.ask(question[0])
         return said
 
     def second(guest: Guest) -> Any:

@@ -296,7 +296,7 @@ def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None
         return False
     if table and table[-1].ended:
         return True
-    say(f"{lost} before the end of the match")
+    say(f"{lost} before {'the end of the match' if table else 'there was a match'}")
     return False
 
 
