@@ -62,8 +62,9 @@ class Keyboard:
                 raise Interrupted
 
         def interrupt() -> None:
-            self._over = True
-            signal.pthread_kill(main, number)
+            if not self._over:  # a second signal would come in the middle of what the first one does
+                self._over = True
+                signal.pthread_kill(main, number)
 
         main = threading.get_ident()
         signal.signal(number, heard)
