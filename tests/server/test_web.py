@@ -1,11 +1,13 @@
 """Ask a house over HTTP, as browsers, monitors and people with bad intentions do."""
 
+import asyncio
 import http.client
 import json
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -209,6 +211,28 @@ def test_the_last_position_ends_the_stream_and_leads_to_the_replay(house: Runnin
     assert "A recorded match" in replay.text
     assert "unsafe" not in replay.headers["content-security-policy"]
     assert "default-src 'none'; script-src 'sha256-" in replay.headers["content-security-policy"]
+
+
+def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
+    house: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, begun, draw = house.open("fish"), Event(), Studio.drawn
+
+    async def slowly(studio: Studio, job: Any) -> str:
+        begun.set()
+        while room in house.house.hubs:
+            await asyncio.sleep(0.001)
+        return await draw(studio, job)
+
+    monkeypatch.setattr(Studio, "drawn", slowly)
+    looking = Looking(house, room)
+    looking.next()
+    assert begun.wait(30)
+    house.to_the_end(room)
+    first, last = looking.position(), looking.position()
+    looking.close()
+
+    assert (first["seq"], first["over"], last["over"]) == (0, False, True)
 
 
 def test_a_sealed_match_is_not_shown_again(house: Running) -> None:
