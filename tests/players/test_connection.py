@@ -342,7 +342,7 @@ def test_last_words_are_heard_also_by_who_is_behind(run: Run) -> None:
             while line.offer(b"z" * 999 + b"\n"):
                 backlog += 1000
                 await some_turns()
-            leaving = asyncio.create_task(line.hang_up(b"so long\n", 20.0))
+            leaving = asyncio.create_task(line.hang_up(b"so long\n", 60.0))
             assert await heard(theirs, backlog + 100) == (b"z" * 999 + b"\n") * (backlog // 1000) + b"so long\n"
             await leaving
 
