@@ -1,5 +1,6 @@
-"""Walk through memo 004, the rooms of Fish, as far as it is met: there are no rooms, and players hear no broadcast."""
+"""Walk through memo 004, the rooms of Fish."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from fairplay import (
     Ejected,
     End,
     Ended,
+    EndGameResult,
     Event,
     Failed,
     Fault,
@@ -20,8 +22,11 @@ from fairplay import (
     Match,
     Moment,
     Referee,
+    Room,
+    RoomOptions,
     Start,
     TakeTurn,
+    create_room,
     play,
 )
 from fairplay.core.chance import seed_from
@@ -31,6 +36,8 @@ from fairplay.journal.replay import read
 from fairplay.observers.painter import Painter
 from fairplay.testing.scripted import Scripted, failing, playing
 from tests.journals_at import lines_of, newest
+from tests.players.lines import Clockwork, in_clockwork
+from tests.server.watchers import Spectator
 from tests.some import some
 
 FishMatch = Match[State, View, Action]
@@ -376,3 +383,115 @@ def test_the_id_of_the_game_leads_to_the_last_state_and_the_players(tmp_path: Pa
     recorded = read(tmp_path / f"{match.id}.jsonl")
     assert recorded.at(None) == match
     assert recorded.opening.names == match.names
+
+
+# Rooms.
+
+
+def room_of(count: int = 3, **more: Any) -> Room:
+    options = RoomOptions(room_id="room-1", player_ids=NAMES[:count], game=GAME, seed=SEED, **more)
+    return create_room("the ice", options)
+
+
+def client(room: Room, player_id: str) -> Spectator:
+    """An AI client that listens to state changes, and answers when they show that it is to place or to move."""
+
+    class Client(Spectator):
+        def hear(self, line: bytes) -> None:
+            if json.loads(line)["type"] in ("snapshot", "patch"):
+                self.offer(line)
+                view = GAME.unpack({**self.knows["view"], "seat": room.player_ids.index(player_id)})
+                for action in GAME.actions(view):
+                    room.on_message(player_id, action)
+                    break
+
+    made = Client()
+    room.on_state_change(made.hear, player_id)
+    return made
+
+
+def test_a_room_has_a_unique_id_the_ids_of_its_players_in_their_order_and_a_board_of_the_given_size() -> None:
+    room = room_of()
+
+    assert (room.id, room.name, room.player_ids) == ("room-1", "the ice", ("ann", "bob", "cyd"))
+    assert room.match.state == GAME.deal(3, SEED)
+    assert (room.match.state.grid.rows, room.match.state.grid.columns) == (4, 5)
+    options = RoomOptions(player_ids=NAMES, game=GAME)
+    assert len({create_room("another", options).id for _ in range(10)}) == 10
+
+
+def test_the_room_starts_in_the_placing_stage_or_with_the_state_that_is_set() -> None:
+    room, other = room_of(), GAME.deal(3, SEEDS[1])
+    assert room.stage == "placing"
+
+    room.set_state(other)
+
+    assert room.match.state == other
+
+
+def test_clients_that_listen_to_state_changes_play_a_whole_game_and_the_manager_gets_the_last_state() -> None:
+    room = room_of()
+    clients = [client(room, player_id) for player_id in room.player_ids]
+
+    result = asyncio.run(room.play())
+
+    assert result == EndGameResult("room-1", room.match.state, ("ann", "bob", "cyd"))
+    assert room.match.result.ejected == ()
+    assert (room.stage, result.state.stage) == ("done", Stage.DONE)
+    for one in some(clients):
+        assert one.lines[0]["view"] == json.loads(json.dumps(GAME.pack(View(None, GAME.deal(3, SEED)))))
+        assert [line["seq"] for line in one.lines] == [*range(len(one.lines) - 1), len(one.lines) - 2]
+
+
+def test_clients_observers_and_the_logger_hear_the_same_changes_with_timestamps_and_the_final_state_once_more() -> None:
+    room, observer, log = room_of(), Spectator(), list[bytes]()
+    clients = [client(room, player_id) for player_id in room.player_ids]
+    room.hub.add(observer)
+    room.on_state_change(log.append)
+
+    asyncio.run(room.play())
+
+    assert [one.lines for one in clients] == [observer.lines] * 3
+    assert [json.loads(line) for line in log] == observer.lines
+    at = [line["at"] for line in observer.lines]
+    assert at == sorted(at) and at[0] > 1e9
+    assert [line["type"] for line in observer.lines[-2:]] == ["patch", "snapshot"]
+    assert observer.lines[-1]["view"]["stage"] == "done"
+
+
+@pytest.mark.parametrize("message", MALFORMED)
+def test_in_a_room_too_a_malformed_message_gets_its_sender_kicked_out(message: str) -> None:
+    room = room_of()
+
+    def hear(line: bytes) -> None:
+        said = json.loads(line)
+        if said["type"] == "take_turn":
+            view = GAME.unpack(said["view"])
+            bad = view.seat == 1
+            room.on_message(NAMES[view.seat or 0], MALFORMED[message] if bad else first(view))
+
+    for player_id in room.player_ids:
+        room.on_state_change(hear, player_id)
+    result = asyncio.run(room.play())
+
+    assert [(out.seat, out.fault) for out in room.match.result.ejected] == [(1, Fault.MALFORMED)]
+    assert result.player_ids == ("ann", "bob", "cyd")
+
+
+def test_a_player_has_5_seconds_to_respond() -> None:
+    room = room_of(2)
+
+    def hear(line: bytes) -> None:
+        said = json.loads(line)
+        if said["type"] == "take_turn":
+            room.on_message("bob", first(GAME.unpack(said["view"])))
+
+    room.on_state_change(hear, "bob")
+
+    async def work(loop: Clockwork) -> float:
+        begun = loop.time()
+        await room.play()
+        return loop.time() - begun
+
+    assert in_clockwork(work) == pytest.approx(5.0, abs=0.1)
+    assert [(out.seat, out.fault) for out in room.match.result.ejected] == [(0, Fault.TIMED_OUT)]

@@ -41,6 +41,7 @@ class Mailbox(Line):
         self.hear: Hear | None = None  # None: nobody hears what is said
         self._decode = any_answer_decoder(type(game))
         self._open = ""  # the nonce of the turn that has to be answered; empty: none has to
+        self._turn = False  # is the last question a turn?
         self._wrong = b""  # what came otherwise and could be no answer to anything
         self._answer = b""
         self._waiting: asyncio.Future[None] | None = None
@@ -64,18 +65,18 @@ class Mailbox(Line):
     async def send(self, text: bytes) -> None:
         """Say it to whoever hears."""
         asked = read_question(text)
-        self._open = asked.nonce
+        self._open, self._turn = asked.nonce, asked.type == TURN
         if self._wrong:
             self._take(bare(self._wrong, asked.nonce))
-        elif asked.type != TURN:
+        elif not self._turn:
             self._take(bare(b"null", asked.nonce))
         self._say(text)
 
     async def receive(self) -> bytes:
         """The answer."""
-        if self._answer:
+        if self._answer and self._turn:
             await asyncio.sleep(0)  # so that others hear what has happened before it goes on
-        else:
+        if not self._answer:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
         text, self._answer = self._answer, b""
