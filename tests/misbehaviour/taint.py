@@ -1,5 +1,6 @@
 """Tap every line that leaves the referee of Q, and say where a hidden tile shows up."""
 
+import asyncio
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from types import new_class
@@ -21,6 +22,7 @@ from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
+from fairplay.server.hub import Hub
 
 SPECTATORS, STREAM = "spectators", "stream"
 Receiver = int | str  # a seat, or one of those two
@@ -43,7 +45,7 @@ class Tap:
         self.ejected: list[Ejected] = []
         self._match = match
         self._actions: tuple[Action, ...] = ()
-        self._observers = [feed(self._publish), Reporter(self._publish)]
+        self._observers = [feed(self._publish), Reporter(self._publish), Watched(self._publish)]
 
     def inform(self, event: Event, match: AnyMatch) -> None:
         """Tell observers of an event, and show spectators the board."""
@@ -63,6 +65,29 @@ class Tap:
 
     def _publish(self, text: str) -> None:
         self.say(STREAM, text)
+
+
+class Watched:
+    """An observer that lets spectators watch through a hub: one from the start, and a new one at every event."""
+
+    def __init__(self, write: Callable[[str], object], hub: type[Hub] = Hub) -> None:
+        self._write = write
+        self._hub = hub(now=lambda: 0.0)
+        self._hub.add(self)
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        """Let all of it be told before the match goes on."""
+        asyncio.run(self._tell(event, match))
+
+    def offer(self, text: bytes) -> bool:
+        """Take every line."""
+        self._write(text.decode())
+        return True
+
+    async def _tell(self, event: Event, match: AnyMatch) -> None:
+        self._hub.observe(event, match)
+        await self._hub.caught_up()
+        self.offer(self._hub.snapshot())
 
 
 class Tapped:

@@ -19,12 +19,14 @@ from fairplay.games.q.pieces import NONE
 from fairplay.observers.feed import Feed
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
+from fairplay.server.hub import Hub
 from tests.misbehaviour.shelf import Honest, bad_player
 from tests.misbehaviour.taint import (
     SERIAL,
     SPECTATORS,
     STREAM,
     Tap,
+    Watched,
     differences,
     listen,
     number_the_tiles,
@@ -240,6 +242,12 @@ class OpenFeed(Feed):
         self._tell(f"{[pieces.NAMES[kind] for kind in match.state.pile]}\n")
 
 
+class OpenHub(Hub):
+    def snapshot(self) -> bytes:
+        assert self.last is not None
+        return super().snapshot() + repr([pieces.NAMES[kind] for kind in self.last.match.state.pile]).encode()
+
+
 class Loud(Local):
     def ask(self, message: Message) -> Answer:
         answer = super().ask(message)
@@ -252,11 +260,16 @@ def open_feed(write: Callable[[str], object]) -> Observer:
     return OpenFeed(write)
 
 
+def open_hub(write: Callable[[str], object]) -> Observer:
+    return Watched(write, OpenHub)
+
+
 PLANTED: dict[str, tuple[type[Q], Options]] = {
     "a view with the hand of a neighbour": (Peeping, {}),
     "a reason that names the hand": (Blabbing, {}),
     "news for everybody": (Gossiping, {}),
     "a stream with the pile in it": (Q, {"feed": open_feed}),
+    "a snapshot with the pile in it": (Q, {"feed": open_hub}),
     "what an exception said": (Q, {"channel": Loud}),
 }
 
