@@ -317,6 +317,25 @@ def test_events_that_come_while_many_are_told_reach_everybody_in_their_order() -
     assert [spectator.heard for spectator in spectators] == [every] * len(spectators)
 
 
+def test_who_goes_and_comes_again_while_others_are_told_hears_nothing_twice() -> None:
+    spectators = [Spectator() for _ in range(3 * SLICE)]
+
+    async def work(hub: Hub, loop: Clockwork) -> None:
+        await tell(hub, TWO[:1])
+        for spectator in spectators:
+            hub.add(spectator)
+        hub.observe(*TWO[1])
+        await asyncio.sleep(0)  # in which the first of them are told
+        hub.observe(*TWO[2])
+        hub.remove(spectators[-1])
+        hub.add(spectators[-1])
+        await hub.caught_up()
+
+    told(work)
+    assert spectators[-1].heard == [("snapshot", 0), ("snapshot", 2)]
+    assert spectators[0].heard == [("snapshot", 0), ("patch", 1), ("patch", 2)]
+
+
 def test_if_too_much_happens_at_once_everybody_skips_to_the_newest_snapshot() -> None:
     spectator = Spectator()
     events = story("q")
