@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from websockets.asyncio.client import connect
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Answered, Failed, Tell
@@ -204,6 +205,16 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
             assert ann.line.is_there
             assert guest.line.is_there
             assert door.house.count("refused", "token") == 3
+
+    run(host())
+
+
+def test_nobody_takes_a_name_like_that_of_somebody_who_is_not_here(tmp_path: Path) -> None:
+    async def host() -> None:
+        make_token(tmp_path, "ann")
+        async with opened(tmp_path) as door:
+            _, welcome, _ = await door.sign_up({"name": "Ann"})
+            assert welcome["name"].startswith("Ann-")
 
     run(host())
 
@@ -438,6 +449,30 @@ def test_a_status_is_one_line_however_long_and_then_the_line_is_cut(tmp_path: Pa
             assert said == {"status": "x" * 500_000}
             assert await caller.hear() is None
             assert door.house.told == []
+
+    run(host())
+
+
+# Over WebSocket
+
+
+def test_who_comes_over_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
+    async def host() -> None:
+        async with opened(tmp_path, websocket=0) as door:
+            async with connect(f"ws://{door.reception.addresses[1]}") as surfer:
+                question = msgspec.json.decode(await surfer.recv())
+                await surfer.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
+                welcome = msgspec.json.decode(await surfer.recv())
+                await door.house.until("arrived", "ann")
+                (visitor,) = door.house.here.values()
+                visitor.room = "a room"
+                asking = asyncio.create_task(asked(visitor))
+                assert msgspec.json.decode(await surfer.recv())["type"] == "tell"
+            await door.house.until("lost", "ann")
+            back, _, same = await door.sign_up({"token": welcome["token"]})
+            assert same is visitor
+            await back.reply(None)
+            assert isinstance(await asking, Answered)
 
     run(host())
 

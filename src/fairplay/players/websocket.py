@@ -161,6 +161,7 @@ class WebSocket(Line):
         if frame.opcode is Opcode.BINARY:
             raise Closed(Fault.MALFORMED, "sent a binary frame, not a text")
         if frame.opcode is Opcode.CLOSE:
+            self._writer.close()  # which the other end waits for; it has its answer by now
             raise closed()
         if frame.opcode in (Opcode.TEXT, Opcode.CONT):
             self._parts.append(bytes(frame.data))
