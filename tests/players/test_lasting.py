@@ -170,10 +170,13 @@ def test_the_newest_connection_counts_and_the_one_before_is_closed_before_anythi
             assert await hear(half_open) == b"1?\n"
             ours, back = await visit.connected()
             coming = asyncio.create_task(visit.line.attach(ours, GREETING))
+            heard = b""
             while not lying(back):
+                heard += half_open.recv(65536) if lying(half_open) else b""
                 old_is_closed = lying(half_open) is None
                 await asyncio.sleep(0)
             assert old_is_closed
+            assert heard == wire.suspended("you came back on another line", 0.0)
             assert await coming
             assert await hear(back) == GREETING
             assert await hear(back) == b"1?\n"

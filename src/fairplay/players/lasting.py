@@ -7,8 +7,12 @@ import asyncio
 from collections.abc import Callable
 
 from fairplay.core.events import Fault
+from fairplay.players import wire
 from fairplay.players.remote import Closed, Cut, Line
 from fairplay.referee.closing import surely
+
+REPLACED = "you came back on another line"
+A_MOMENT = 0.05  # seconds for telling that to a line that may be dead
 
 
 class LastingLine(Line):
@@ -52,7 +56,7 @@ class LastingLine(Line):
         self._wait_for_it()
         try:
             for each in before:
-                await surely(each.hang_up(b"", 0))
+                await surely(each.hang_up(wire.suspended(REPLACED, 0.0), A_MOMENT))
             if self._coming is line:
                 await line.send(greeting)
             if self._coming is not line:
