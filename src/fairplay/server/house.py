@@ -90,7 +90,7 @@ class House:
         self._opened = 0  # rooms, so far
         self._allocation = Allocation()
         self._pause = Pause()
-        self._tasks: dict[str, asyncio.Task[None]] = {}  # in which rooms are played
+        self._tasks: dict[str, asyncio.Task[str]] = {}  # in which rooms are played
         self._farewells: set[asyncio.Task[None]] = set()
         self._awaited: dict[str, deque[Seat]] = {}  # seats to which somebody is to come back, by its id
         self._strolling: dict[Line, Room | None] = {}  # spectators who watch whatever is played
@@ -164,8 +164,7 @@ class House:
                 room = self._begun(sitting_for(spec))
             except Finished:
                 return outcome_on_record(spec)
-            await self._tasks[room.id]
-            return room.outcome()
+            return room.outcome(await self._tasks[room.id])
 
     async def _back(self, id: str, match: str) -> Visitor | None:
         """Somebody who is to play in a match, if it is here, or comes back in time."""
@@ -212,8 +211,9 @@ class House:
         self._tasks[room.id] = asyncio.create_task(self._play(room))
         return room
 
-    async def _play(self, room: Room) -> None:
-        """Play a match to its end; then everybody in the room goes elsewhere."""
+    async def _play(self, room: Room) -> str:
+        """Play a match to its end; then everybody in the room goes elsewhere. Why it failed, if we did."""
+        failed = ""
         tell("room opened", room=room.name, match=room.id, players=room.match.names)
         self._show_around()
         try:
@@ -224,11 +224,13 @@ class House:
             seen = finished_seen(room.id, match.game.name, match.names, result, at=time.time(), recorded=True)
             self.finished.appendleft(seen)
         except HostFault as fault:
-            warn("match failed", room=room.name, match=room.id, why=str(fault))
+            failed = str(fault)
+            warn("match failed", room=room.name, match=room.id, why=failed)
         finally:
             del self.rooms[room.id], self._tasks[room.id]
         self._rise(room)
         await self._show_out(room)
+        return failed
 
     def _rise(self, room: Room) -> None:
         """Let those who played wait for another match."""
@@ -351,11 +353,10 @@ class House:
             tasks = list(self._tasks.values())
             for task in tasks:
                 task.cancel()
-            for line in [*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))]:
+            watching = {*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))}
+            for line in [*watching, *(visitor.line for visitor in self.visitors.values())]:
                 self._hang_up(line, why, again)
-            for visitor in list(self.visitors.values()):
-                self._hang_up(visitor.line, why, again)
-            await surely(asyncio.wait([*tasks, *self._farewells])) if tasks or self._farewells else None
+            await surely(asyncio.gather(*tasks, *self._farewells, return_exceptions=True))
 
 
 async def at_once(visitor: Visitor) -> Visitor:

@@ -28,26 +28,22 @@ class Pause:
         self._quiet = asyncio.Event()
 
     async def begin(self, within: float) -> None:
-        """Ask nobody any more, and come back when nobody has to answer, or after so many seconds."""
+        """Ask nobody any more, and come back when nobody has to answer. Raises TimeoutError after so many seconds."""
         self._is_on = True
         if self._open:
             async with asyncio.timeout(within):
                 await self._quiet.wait()
 
-    async def asking(self, question: Awaitable[Answer]) -> Answer:
-        """The answer to a question, if it may still be asked; else this is called off."""
-        self._open += 1
-        try:
-            return await question
-        finally:
-            self._open -= 1
-            if not self._open:
-                self._quiet.set()
-
-    async def is_over(self) -> None:
-        """Come back at once, unless the house stops."""
+    async def __aenter__(self) -> None:
+        """Ask a question within; if none may be asked, this waits to be called off."""
         if self._is_on:
             await asyncio.get_running_loop().create_future()
+        self._open += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self._open -= 1
+        if self._is_on and not self._open:
+            self._quiet.set()
 
 
 class Seated(Remote):
@@ -58,8 +54,8 @@ class Seated(Remote):
         self._pause = pause
 
     async def ask(self, message: Message) -> Answer:
-        await self._pause.is_over()
-        return await self._pause.asking(super().ask(message))
+        async with self._pause:
+            return await super().ask(message)
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say why, and cut the line; or hand over a receipt."""
