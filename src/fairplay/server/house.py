@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -356,7 +356,12 @@ class House:
             watching = {*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))}
             for line in [*watching, *(visitor.line for visitor in self.visitors.values())]:
                 self._hang_up(line, why, again)
-            await surely(asyncio.gather(*tasks, *self._farewells, return_exceptions=True))
+            await surely(ended([*tasks, *self._farewells]))
+
+
+async def ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Come back when all of them have ended, however they did."""
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def at_once(visitor: Visitor) -> Visitor:
