@@ -8,7 +8,8 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES, title
-from fairplay.tournament.file import FORMATS, KEYS, read_cup
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.file import FORMATS, KEYS, read_cup, read_sign_up
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 from fairplay.tournament.template import template
@@ -20,7 +21,9 @@ IN_A_LIST = r"^    # (\{ .* \},)$"
 def read(directory: Path, text: str) -> Cup:
     file = directory / "cup.toml"
     file.write_text(text, encoding="utf-8")
-    return read_cup(file, bytes(32))
+    joined = [Entrant("visitor:ann", "ann")] if "signup" in tomllib.loads(text) else []
+    assert not joined or read_sign_up(file).min == 2
+    return read_cup(file, bytes(32), joined)
 
 
 @pytest.mark.parametrize("game", GAMES)

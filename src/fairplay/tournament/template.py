@@ -36,6 +36,7 @@ players = [
     # {{ name = "bob", player = "./bots/bob.py" }},
 ]
 # folders = ["./bots/*.py"]  # and everybody who is there
+# signup = {{ min = 2, max = 8, wait = 60, guests = true }}  # and whoever comes to: fairplay serve --tournament FILE
 
 # Programs have so many seconds for each answer (first: the first turn; bank: all turns together), and a sandbox.
 # limits = {limits}
