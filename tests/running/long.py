@@ -10,6 +10,8 @@ LONG = (  # whole folders, and files
     "tests/reliability/",
     "tests/misbehaviour/",
     "tests/server/test_course.py",
+    "tests/server/test_restart.py",
+    "tests/server/test_stopping.py",
     "tests/players/test_course_remote.py",
     "tests/players/test_shown.py",
     "tests/harness/test_over_network.py",

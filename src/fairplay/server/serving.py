@@ -56,10 +56,10 @@ async def doors(house: House, over: str = "", again: float = AGAIN) -> AsyncIter
     async with AsyncExitStack() as leaving:
         await leaving.enter_async_context(reception)
         over_tcp, *over_websocket = reception.addresses
-        tell("open", at=over_tcp, websocket=over_websocket)
+        tell("open", address=over_tcp, websocket=over_websocket)
         if settings.web is not None:
             web = shown(house, settings.web, settings.web_host, hosts=settings.web_names)
-            tell("to be seen", at=f"http://{await leaving.enter_async_context(web)}")
+            tell("to be seen", address=f"http://{await leaving.enter_async_context(web)}")
         why = PAUSE
         try:
             yield
