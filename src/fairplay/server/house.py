@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -284,10 +284,11 @@ class House:
         await all_surely([line.hang_up(b"", LAST_WORDS) for line in lines_at(room)])
 
     def _left(self, line: Line) -> None:
-        """Somebody watches no more."""
+        """Somebody watches no more; as it may have closed but its own end, we close ours."""
         self._strolling.pop(line, None)
         for room in self.rooms.values():
             room.hub.remove(line)
+        self._say_farewell(line, b"")
 
     # What is known of all this.
 
@@ -356,10 +357,12 @@ class House:
             watching = {*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))}
             for line in [*watching, *(visitor.line for visitor in self.visitors.values())]:
                 self._hang_up(line, why, again)
-            await surely(ended([*tasks, *self._farewells]))
+            await surely(ended(tasks))
+            while self._farewells:  # whoever is cut off leaves, and is let go
+                await surely(ended(self._farewells))
 
 
-async def ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Come back when all of them have ended, however they did."""
     await asyncio.gather(*tasks, return_exceptions=True)
 
