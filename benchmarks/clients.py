@@ -1,0 +1,234 @@
+"""Keep a house in a process of its own, and be many players in this one who come there, honest and faulty ones."""
+
+import asyncio
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import msgspec
+
+from fairplay.core.events import Ejected
+from fairplay.games.fish import Fish
+from fairplay.journal.replay import read
+
+MEMORY = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
+FAULTS = ("silent", "drip", "deaf", "leaves", "garbage")
+HONEST = "honest"
+GOOD_TURNS = 12  # after fewer than so many a faulty player shows what it is
+DROP = 0.5  # seconds between two bytes of a drip
+AGAIN = 1.0  # seconds until somebody who is out comes again
+DEADLINE = 60.0  # seconds, for whatever has to happen
+
+
+class Asked(msgspec.Struct):
+    """What a player looks at of a line."""
+
+    type: str
+    match: str = ""
+    nonce: str = ""
+    view: msgspec.Raw = msgspec.Raw()
+
+
+decode = msgspec.json.Decoder(Asked).decode
+encode = msgspec.json.encode
+
+
+class House(NamedTuple):
+    """A house that is open."""
+
+    process: "subprocess.Popen[bytes]"
+    port: int
+    matches: Path  # the folder of its journals
+
+    def kilobytes(self) -> int:
+        """The memory that it has now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.findall(r"VmRSS:\s*(\d+) kB", status)[0])
+
+    def ejected(self) -> Counter[str]:
+        """How many of each kind of players were, as the journals say."""
+        found: Counter[str] = Counter()
+        for path in self.matches.glob("*.jsonl"):
+            if b'"ejected"' in path.read_bytes():
+                recorded = read(path)
+                out = [fact.seat for fact in recorded.facts if isinstance(fact, Ejected)]
+                found.update(recorded.names[seat].partition("-")[0] for seat in out)
+        return found
+
+
+@contextmanager
+def house_of(game: Fish) -> Iterator[House]:
+    """A house where the game is played by two, as the command keeps it; at the end it has to stop in good order."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.parameters().items())
+        Path(folder, "house.toml").write_text(
+            f'port = 0\nfolder = "kept"\n[strangers]\neach = 4096\n'
+            f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
+        )
+        log = Path(folder, "log")
+        command = [sys.executable, "-m", "fairplay", "serve", "--config", f"{folder}/house.toml"]
+        with log.open("wb") as written:
+            process = subprocess.Popen(command, stderr=written)
+        try:
+            yield House(process, port_in(log, process), Path(folder, "kept", "matches"))
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(DEADLINE) == 0, log.read_text()
+        finally:
+            process.kill()
+            process.wait()
+
+
+def port_in(log: Path, process: "subprocess.Popen[bytes]") -> int:
+    """Where players come in, as soon as the house says so."""
+    until = time.monotonic() + DEADLINE
+    while not (found := re.search(r"\bopen, at 127\.0\.0\.1:(\d+)", log.read_text())):
+        assert process.poll() is None and time.monotonic() < until, log.read_text()
+        time.sleep(0.01)
+    return int(found[1])
+
+
+class Crowd:
+    """Many players, and how long the house took from one's answer to the next one's question."""
+
+    def __init__(self, game: Fish, port: int, thinking: float) -> None:
+        self.game = game
+        self.thinking = thinking  # seconds, about
+        self.overheads: list[float] = []  # seconds
+        self.sent: dict[str, float] = {}  # when the last answer was, by match
+        self.playing: set[str] = set()  # the matches that go on
+        self._port = port
+        self._players: dict[Player, None] = {}
+        self._coming: set[asyncio.Task[None]] = set()
+        self._is_over = False
+
+    async def let_in(self, kinds: list[str]) -> None:
+        """Let one of each of these come, some at a time."""
+        for number, kind in enumerate(kinds):
+            await self._come(kind, number)
+
+    async def _come(self, kind: str, number: int) -> None:
+        made = await asyncio.get_running_loop().create_connection(
+            lambda: Player(self, kind, number), "127.0.0.1", self._port
+        )
+        self._players[made[1]] = None
+
+    def is_out(self, player: "Player") -> None:
+        """Somebody was cut off, or went; it comes again as a new guest."""
+        if self._players.pop(player, self) is None and not self._is_over:
+            asyncio.get_running_loop().call_later(AGAIN, self._again, player.kind, player.number)
+
+    def _again(self, kind: str, number: int) -> None:
+        if not self._is_over:
+            task = asyncio.create_task(self._come(kind, number))
+            self._coming.add(task)
+            task.add_done_callback(self._coming.discard)
+
+    async def leave(self) -> None:
+        """Everybody goes home."""
+        self._is_over = True
+        if self._coming:
+            await asyncio.wait(self._coming, timeout=DEADLINE)
+        for player in list(self._players):
+            player.transport.abort()
+        await asyncio.sleep(0)
+
+
+class Player(asyncio.Protocol):
+    """One of them, at the end of its line."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, crowd: Crowd, kind: str, number: int) -> None:
+        self.kind = kind
+        self.number = number
+        self._crowd = crowd
+        self._rest = b""
+        self._good = None if kind == HONEST else random.randrange(GOOD_TURNS)  # turns that are left
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Be there."""
+        self.transport = cast(asyncio.Transport, transport)
+        line: socket.socket = transport.get_extra_info("socket")
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Be out."""
+        self._crowd.is_out(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Hear something."""
+        now = time.perf_counter()
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._hear(decode(line), now)
+
+    def _hear(self, asked: Asked, now: float) -> None:
+        crowd = self._crowd
+        match asked.type:
+            case "take_turn":
+                if (since := crowd.sent.pop(asked.match, None)) is not None:
+                    crowd.overheads.append(now - since)
+                pause = crowd.thinking * random.uniform(0.5, 1.5)
+                asyncio.get_running_loop().call_later(pause, self._take_turn, asked)
+            case "hello" if not asked.match:
+                self._say(asked, {"name": f"{self.kind}-{self.number}", "changes": self.kind == "deaf"})
+            case "hello" | "start" | "end":
+                (crowd.playing.discard if asked.type == "end" else crowd.playing.add)(asked.match)
+                crowd.sent.pop(asked.match, None)
+                self._say(asked, None)
+
+    def _say(self, asked: Asked, answer: object) -> None:
+        self.transport.write(encode({"nonce": asked.nonce, "answer": answer}) + b"\n")
+
+    def _take_turn(self, asked: Asked) -> None:
+        """The first action that is legal; or what a faulty player does instead."""
+        if self.transport.is_closing():
+            return
+        if self._good == 0:
+            self._fail(asked)
+            return
+        if self._good is not None:
+            self._good -= 1
+        game = self._crowd.game
+        action = next(iter(game.actions(game.unpack(msgspec.json.decode(asked.view)))))
+        self._crowd.sent[asked.match] = time.perf_counter()
+        self._say(asked, action)
+
+    def _fail(self, asked: Asked) -> None:
+        match self.kind:
+            case "drip":
+                self._drip(deque(encode({"nonce": asked.nonce, "answer": None})))
+            case "deaf":
+                self.transport.pause_reading()
+            case "leaves":
+                self.transport.abort()
+            case "garbage":
+                self.transport.write(b"\x00{]\n")
+
+    def _drip(self, rest: deque[int]) -> None:
+        if rest and not self.transport.is_closing():
+            self.transport.write(bytes([rest.popleft()]))
+            asyncio.get_running_loop().call_later(DROP, self._drip, rest)
+
+
+def percentile(times: list[float], share: float) -> float:
+    """The time below which so large a share of them is, in milliseconds."""
+    return sorted(times)[int(share * (len(times) - 1))] * 1000
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Come back when that is so."""
+    async with asyncio.timeout(DEADLINE):
+        while not done():
+            await asyncio.sleep(0.02)

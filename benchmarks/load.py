@@ -1,0 +1,101 @@
+"""Measure a house under load: hundreds of rooms with two players each, of whom some are faulty.
+
+The house is kept by the command in one process, and all players are in this one. The overhead of a turn is the time
+from one player's answer to the next one's question, so whatever this process is late counts, too. Faulty players are
+silent, say a byte now and then, never read, go away, or talk nonsense, after some good turns; they come again as soon
+as they are out. Memory is what the house has more than before anybody came.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import NamedTuple
+
+from benchmarks.clients import FAULTS, HONEST, Crowd, House, house_of, percentile, until
+from fairplay.games.fish import Fish
+
+ROOMS = 500
+SECONDS = 30.0
+WARM_UP = 20.0  # seconds
+THINKING = 0.43  # seconds, with which 500 rooms offer 1,000 turns a second
+FAULTY = 10  # one of so many players
+GAME = Fish(rows=6, columns=6, fish=2)
+
+
+class Figure(NamedTuple):
+    """What came of it."""
+
+    rooms: int
+    turns: float  # a second
+    p50: float  # milliseconds of overhead
+    p99: float
+    honest_out: int  # players ejected that had done nothing wrong
+    faulty_out: int
+    warm: float  # megabytes after the warm-up
+    end: float
+    room: float  # kilobytes each
+
+
+def kinds_of(players: int) -> list[str]:
+    """Every tenth is faulty, in one way after the other."""
+    return [HONEST if number % FAULTY else FAULTS[number // FAULTY % len(FAULTS)] for number in range(1, players + 1)]
+
+
+async def loaded(house: House, rooms: int, seconds: float, warm_up: float) -> Figure:
+    """Let them all come, and look for a while."""
+    empty = house.kilobytes()
+    crowd = Crowd(GAME, house.port, THINKING)
+    await crowd.let_in(kinds_of(2 * rooms))
+    await until(lambda: bool(crowd.overheads))
+    await asyncio.sleep(warm_up)
+    warm = house.kilobytes()
+    crowd.overheads.clear()
+    await asyncio.sleep(seconds)
+    end, overheads = house.kilobytes(), list(crowd.overheads)
+    out = house.ejected()
+    await crowd.leave()
+    return Figure(
+        rooms,
+        len(overheads) / seconds,
+        percentile(overheads, 0.5),
+        percentile(overheads, 0.99),
+        out.pop(HONEST, 0),
+        out.total(),
+        warm / 1024,
+        end / 1024,
+        (max(warm, end) - empty) / rooms,
+    )
+
+
+def measured(rooms: int, seconds: float, warm_up: float) -> Figure:
+    """A house of its own, under load."""
+    with house_of(GAME) as house:
+        return asyncio.run(loaded(house, rooms, seconds, warm_up))
+
+
+def main() -> None:
+    """Print the figures as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"{SECONDS:g} if nothing is said")
+    parser.add_argument("--warm-up", type=float, default=WARM_UP, help=f"seconds; {WARM_UP:g} if nothing is said")
+    chosen = parser.parse_args()
+    figure = measured(chosen.rooms, chosen.seconds, chosen.warm_up)
+    if chosen.json:
+        json.dump(figure._asdict(), sys.stdout)
+        print()
+        return
+    print(
+        f"{'load':<12}{'turns/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'honest out':>12}{'faulty out':>12}"
+        f"{'MB warm':>9}{'MB end':>9}{'kB/room':>9}"
+    )
+    print(
+        f"{figure.rooms:<12}{figure.turns:>9.0f}{figure.p50:>9.2f}{figure.p99:>9.2f}{figure.honest_out:>12}"
+        f"{figure.faulty_out:>12}{figure.warm:>9.1f}{figure.end:>9.1f}{figure.room:>9.1f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""Measure how fast a house can go that has all hands full, beside the barest code that says the same.
+
+100 rooms of Fish with 200 visitors who came in by its door, with checks, hubs, and journals in batches, as fast as it
+goes. The bare code is an echo over asyncio's streams: it sends the same bytes, waits for the same replies, and looks at
+nothing. Both are in the same process, on the same event loop and by turns; and the same client, in a second process,
+answers both from a list. Turns a second count where the machine is quiet; microseconds are those that a core was busy
+with, and count where others use it, too.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from fairplay.core.messages import Answer, Answered, Message, TakeTurn
+from fairplay.games.fish import Fish
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players import wire
+from fairplay.players.address import house_strategy
+from fairplay.referee.drivers import play
+from fairplay.referee.host import dealt
+from fairplay.referee.local import Local
+from fairplay.server.house import House
+from fairplay.server.reception import Reception
+from fairplay.server.settings import HouseSettings, offer
+from fairplay.server.visitor import Visitor
+
+ROUNDS = 15
+ROOMS = 100
+GAME = Fish(fish=2)  # so that all deals are the same
+OFFER = offer(GAME.name, GAME.parameters(), most=2)
+SEED = bytes([7] * 32)
+NAMES = ("ann", "bob")
+# Bytes: once so many were freed, the C library keeps what asyncio's streams read into, which helps them.
+LARGE = 1 << 20
+PATIENCE = 60.0  # seconds, for whatever has to happen
+MOST_CHECKED = 100  # journals
+MEMORY = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
+CLIENT = r"""
+import json, re, select, socket, sys
+connections, *ports = map(int, sys.argv[1:4])
+answers = map(json.loads, sys.argv[4:])
+nonce, seat = re.compile(rb'"nonce":("[^"]*")'), re.compile(rb'"seat":(\d+)')
+silently = b'{"type":"welcome"', b'{"type":"closing"', b'{"type":"suspended"'
+replies = [[b',"answer":' + answer.encode() + b"}\n" for answer in each] for each in answers]
+poll, lines, at, rest, mine = select.epoll(), {}, {}, {}, {}
+for port in ports * connections:
+    line = socket.create_connection(("127.0.0.1", port))
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    poll.register(line, select.EPOLLIN)
+    here = line.fileno()
+    lines[here], rest[here] = line, b""
+while lines:
+    for here, _ in poll.poll():
+        data = lines[here].recv(65536)
+        if not data:
+            poll.unregister(here)
+            lines.pop(here).close()
+            continue
+        *whole, rest[here] = (rest[here] + data).split(b"\n")
+        for text in whole:
+            if text.startswith(silently):
+                continue
+            answer = b',"answer":null}\n'
+            if text.startswith(b'{"type":"take_turn"'):
+                answer = mine[here][at[here]]
+                at[here] += 1
+            elif text.startswith(b'{"type":"start"'):
+                at[here], mine[here] = 0, replies[int(seat.search(text)[1])]
+            lines[here].send(b'{"nonce":' + nonce.search(text)[1] + answer)
+"""
+
+
+class Asked(NamedTuple):
+    """What is said to a seat, and its answer."""
+
+    seat: int
+    question: bytes
+    answer: str
+    is_turn: bool
+
+
+class Heard(Local):
+    """A player that writes down what it was asked, and what it said."""
+
+    def __init__(self, seat: int, script: list[Asked]) -> None:
+        super().__init__(house_strategy(GAME.name, "greedy"), GAME)
+        self._seat = seat
+        self._script = script
+
+    def ask(self, message: Message) -> Answer:
+        answer = super().ask(message)
+        assert isinstance(answer, Answered)
+        nonce = f"{len(self._script) + 1}-0123456789abcdef"
+        text = wire.question(message, GAME, match_id="0" * 32, turn=1, nonce=nonce, limit=5.0)
+        said = wire.encode(answer.value).decode()
+        self._script.append(Asked(self._seat, text, said, isinstance(message, TakeTurn)))
+        return answer
+
+
+def script_of_match() -> list[Asked]:
+    """All that is said in one match."""
+    script: list[Asked] = []
+    play(dealt(GAME, NAMES, SEED), [Heard(seat, script) for seat in range(len(NAMES))])
+    return script
+
+
+class Rounds:
+    """Where all visitors wait until everybody is back; then they play the next match in pairs."""
+
+    def __init__(self, house: House, visitors: int) -> None:
+        self._house = house
+        self._visitors = visitors
+        self._here: list[Visitor] = []
+        self._all_here = asyncio.Event()
+
+    def refusal(self, visitor: Visitor) -> str:
+        """Everybody may play."""
+        return ""
+
+    def add(self, visitor: Visitor) -> None:
+        """Let somebody wait."""
+        self._here.append(visitor)
+        if len(self._here) == self._visitors:
+            self._all_here.set()
+
+    def remove(self, visitor: Visitor) -> None:
+        """Let somebody go."""
+        self._here = [one for one in self._here if one is not visitor]
+
+    def __iter__(self) -> Iterator[Visitor]:
+        return iter(self._here)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    async def gather(self) -> None:
+        """Come back when everybody waits."""
+        async with asyncio.timeout(PATIENCE):
+            await self._all_here.wait()
+
+    async def play_all(self) -> None:
+        """A match in every room."""
+        here, self._here = self._here, []
+        self._all_here.clear()
+        for pair in zip(here[::2], here[1::2], strict=True):
+            self._house.open_room(OFFER, list(pair))
+        await self.gather()
+
+
+class Pace(NamedTuple):
+    """How fast it went."""
+
+    turns: float  # a second
+    busy: float  # microseconds of a core, for a turn
+
+
+class Figure(NamedTuple):
+    """The best of both, and how much of the bare pace is left: by turns a second, and by what a core had to do."""
+
+    ours: Pace
+    bare: Pace
+    ratio: float
+    ratio_busy: float
+
+
+Play = Callable[[], Awaitable[None]]
+
+
+async def saturated(rooms: int, rounds: int) -> Figure:
+    """Rooms and bare echoes by turns, a match in every room each time."""
+    script = script_of_match()
+    turns, connections = rooms * sum(asked.is_turn for asked in script), len(NAMES) * rooms
+    answers = [
+        json.dumps([one.answer for one in script if one.seat == seat and one.is_turn]) for seat in range(len(NAMES))
+    ]
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=connections) as door,
+        tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
+    ):
+        door.setblocking(False)
+        house = House(HouseSettings(offers=(OFFER,), folder=folder))
+        house.lobby = lobby = Rounds(house, connections)
+        async with Reception(house, folder, "127.0.0.1", 0, each=connections) as reception:
+            ports = (reception.addresses[0].rpartition(":")[2], str(door.getsockname()[1]))
+            words = ("-I", "-S", "-c", CLIENT, str(connections), *ports, *answers)
+            client = subprocess.Popen([sys.executable, *words])
+            try:
+                await lobby.gather()
+                streams = [await joined(door) for _ in range(connections)]
+                figure = await compared(lobby.play_all, echoes_of(streams, script), turns, rounds)
+                for _, writer in streams:
+                    writer.close()
+                await house.stop("all is over", 0.0)
+                assert await asyncio.to_thread(client.wait, PATIENCE) == 0
+            finally:
+                client.kill()
+                client.wait()
+        checked(Path(folder, "matches"), rooms * rounds)
+    return figure
+
+
+async def joined(door: socket.socket) -> "Streams":
+    """The streams to the next client."""
+    connection, _ = await asyncio.get_running_loop().sock_accept(door)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    return await asyncio.open_connection(sock=connection)
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def echoes_of(streams: list[Streams], script: list[Asked]) -> Play:
+    """What is said in a match, in every room, without a thought."""
+
+    async def room(pair: tuple[Streams, Streams]) -> None:
+        for asked in script:
+            reader, writer = pair[asked.seat]
+            writer.write(asked.question)
+            await writer.drain()
+            await reader.readline()
+
+    async def play_all() -> None:
+        await asyncio.gather(*(room(pair) for pair in zip(streams[::2], streams[1::2], strict=True)))
+
+    return play_all
+
+
+async def compared(ours: Play, bare: Play, turns: int, rounds: int) -> Figure:
+    """The best of both, by turns, so that both have the same weather."""
+    del bytearray(LARGE)[:]
+    took: tuple[tuple[list[float], list[float]], ...] = (([], []), ([], []))
+    for _ in range(rounds):
+        for (times, work), play_all in zip(took, (ours, bare), strict=True):
+            gc.collect()
+            since, computed = time.perf_counter(), time.process_time()
+            await play_all()
+            times.append(time.perf_counter() - since)
+            work.append(time.process_time() - computed)
+    (mine, busy), (theirs, theirs_busy) = took
+    return Figure(
+        Pace(turns / min(mine), min(busy) / turns * 1e6),
+        Pace(turns / min(theirs), min(theirs_busy) / turns * 1e6),
+        min(theirs) / min(mine),
+        min(theirs_busy) / min(busy),
+    )
+
+
+def checked(folder: Path, matches: int) -> None:
+    """Raise unless there are whole journals of so many matches, in which nobody was ejected."""
+    paths = list(folder.iterdir())
+    assert len(paths) == matches
+    for path in paths[:MOST_CHECKED]:
+        recorded = read(path)
+        verify(recorded)
+        assert recorded.closing is not None and not recorded.closing.result.ejected
+
+
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
+with suppress(ImportError):
+    import uvloop
+
+    LOOPS["uvloop"] = uvloop.new_event_loop
+
+
+def main() -> None:
+    """Print the figures as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of both; {ROUNDS} if nothing is said")
+    parser.add_argument("loops", nargs="*", metavar="LOOP", help=f"of {', '.join(LOOPS)}; all if none is given")
+    chosen = parser.parse_args()
+    figures = {}
+    for name in chosen.loops or LOOPS:
+        with asyncio.Runner(loop_factory=LOOPS[name]) as runner:
+            figures[name] = runner.run(saturated(chosen.rooms, chosen.rounds))
+    if chosen.json:
+        json.dump(figures, sys.stdout)
+        print()
+        return
+    print(f"{'saturated':<12}{'turns/s':>9}{'echo':>9}{'ratio':>8}{'us':>9}{'echo':>9}{'ratio':>8}")
+    for name, (ours, bare, ratio, busy) in figures.items():
+        print(
+            f"{name:<12}{ours.turns:>9.0f}{bare.turns:>9.0f}{ratio:>8.1%}{ours.busy:>9.1f}{bare.busy:>9.1f}{busy:>8.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()
