@@ -69,7 +69,7 @@ def purpose(path: Path) -> str:
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
     if path.suffix in (".c", ".go", ".java", ".js", ".css", ".html"):
         return text.partition("\n")[0].strip("<!-/*> ")
-    if path.suffix in (".md", ".toml"):
+    if path.suffix in (".md", ".toml", ".service") or path.name == "Containerfile":
         return text.partition("\n")[0].lstrip("# ")
     return "cases with known answers" if path.suffix == ".jsonl" else f"{path.suffix[1:]} file"
 
