@@ -279,11 +279,18 @@ def test_a_name_that_no_host_takes_is_refused_at_once(name: str) -> None:
     assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == said
 
 
-def test_a_player_that_does_not_exist_is_refused_once_the_game_is_known() -> None:
-    done = told_by(hello(), player="nobody")
+def test_a_player_of_another_game_is_refused_once_the_game_is_known() -> None:
+    done = told_by(hello(), player="dag")
 
     assert done.code == 2
-    assert "fairplay: fish has no player 'nobody'" in done.err
+    assert "fairplay: fish has no player 'dag'" in done.err
+
+
+@pytest.mark.parametrize(("options", "of"), [((), "any game"), (("--game", "fish"), "fish")])
+def test_a_player_that_there_is_nowhere_is_refused_at_once(options: tuple[str, ...], of: str) -> None:
+    why = refusal(fairplay("join", "127.0.0.1:1", "survivors" if of == "any game" else "survivor", *options))
+
+    assert why.endswith(f" of {of}; it takes a house player, human, ./file.py and py:module:Name")
 
 
 @pytest.mark.parametrize(

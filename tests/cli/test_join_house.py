@@ -110,9 +110,9 @@ def test_a_token_comes_from_a_file_or_the_environment_and_is_shown_to_nobody_els
         options = ["--token-file", str(file)]
 
     with House(two_matches) as house:
-        done = fairplay("join", house.address, "greedy", *options)
+        done = fairplay("join", house.address, "greedy", "--name", "ann", *options)
 
-    assert house.results == [{"token": CANARY}]
+    assert house.results == [{"name": "ann", "token": CANARY}]
     assert CANARY not in done.err + done.out
 
 
@@ -124,6 +124,15 @@ def test_what_is_no_token_is_refused_and_not_shown(text: str, tmp_path: Path) ->
     file.write_text(text, encoding="utf-8")
 
     assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--token-file", str(file))) == f"{file} holds no token"
+
+
+def test_a_token_without_a_name_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(CANARY)
+
+    why = refusal(fairplay("join", "127.0.0.1:1", "greedy", "--token-file", str(file)))
+
+    assert why == "a token is of a name: say which, with --name"
 
 
 def test_a_file_that_is_not_there_has_none() -> None:

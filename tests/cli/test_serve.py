@@ -56,7 +56,10 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         ((*Q, "--journal", "/dev/null"), "no journal can be written in /dev/null: "),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anybody_comes(options: tuple[str, ...], why: str) -> None:
+def test_what_makes_no_sense_is_refused_before_anybody_comes(
+    options: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert refusal(fairplay("serve", *options)).startswith(why)
 
 

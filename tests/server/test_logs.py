@@ -38,6 +38,12 @@ def test_people_read_a_short_line() -> None:
     assert line[8:] == " a room was opened, room r1, names ann bob, ranking 1 2 0\n"
 
 
+def test_what_there_is_nothing_of_is_left_out() -> None:
+    [line] = said(as_json=False, room="", names=[], seats=0, match=None)
+
+    assert line[8:] == " a room was opened, seats 0\n"
+
+
 def test_no_name_moves_a_terminal_or_begins_a_line() -> None:
     for name in some(NAMES):
         for as_json in (True, False):

@@ -22,12 +22,12 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import End, Message, Start
-from fairplay.games import rules_of, title
+from fairplay.games import GAMES, rules_of, title
 from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
-from fairplay.players.location import HUMAN, Invitation, far
+from fairplay.players.location import HUMAN, Invitation, far, of_the_house
 from fairplay.players.places import reason
 from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
@@ -180,11 +180,15 @@ def join(
         context.exit(0 if ended else 1)
     if sandbox is not None:
         raise BadRequest("--sandbox makes no sense without --course: the player is in this process")
-    if isinstance(far(player), Invitation) or player.startswith("exec:"):
+    where = far(player)
+    if isinstance(where, Invitation) or player.startswith("exec:"):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
     wire.check_name(name)
     if game is not None:
         rules_of(game)
+    of_a_game = where is None and not player.startswith("py:")
+    if of_a_game and not any(of_the_house(player, one) for one in ([game] if game else GAMES)):
+        raise BadRequest(f"there is no player {player!r} of {game or 'any game'}; it takes a house player, {OTHERS}")
     person = player == HUMAN
     name = name or own_name() if person else name
 
@@ -195,6 +199,8 @@ def join(
             yield line
 
     token = token_in(token_file)
+    if token and name is None:
+        raise BadRequest("a token is of a name: say which, with --name")
     visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
     if person:
         to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)

@@ -63,7 +63,7 @@ def serve(
     \b
     fairplay serve fish                                 for players on this machine
     fairplay serve fish --host 0.0.0.0 --web 8080       from anywhere, with a page to watch
-    fairplay serve q --min 2 --max 4 --wait 5 --fill greedy
+    fairplay serve q --min 2 --max 4 --wait 5 --fill best
     fairplay serve --config house.toml                  several games, and all settings
     fairplay serve --tournament cup.toml                players sign up, and play it
     fairplay serve --course fish --port 45678           programs written for a course

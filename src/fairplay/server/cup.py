@@ -9,7 +9,7 @@ from fairplay.players.location import Invitation, far
 from fairplay.server.house import House
 from fairplay.server.in_loop import InLoop, managed
 from fairplay.server.logs import tell
-from fairplay.server.serving import doors
+from fairplay.server.serving import doors, kept_in
 from fairplay.server.settings import HouseSettings
 from fairplay.server.visitor import Visitor
 from fairplay.tournament.file import SignUp
@@ -80,16 +80,17 @@ async def serve_cup(
     settings: HouseSettings, game: str, sign_up: SignUp, before: Sequence[Entrant], conduct: Conduct
 ) -> None:
     """Let players sign up, unless it is known who plays, and run the tournament with them to its end."""
-    house = House(settings)
-    house.lobby = lobby = CupLobby(game, sign_up, ids_of(before) if before else None)
-    async with doors(house, OVER, again=0.0):
-        joined = before
-        if not joined:
-            joined = [Entrant(visitor.address, visitor.name) for visitor in await lobby.signed_up()]
-        tell("tournament begins", players=[entrant.name for entrant in joined])
-        executor = InLoop(asyncio.get_running_loop(), house.play)
-        hand = partial(Hand, lambda: executor, AT_ONCE * len(joined))
-        await managed(executor, lambda: conduct(joined, lambda: Runner([hand()])))
+    with kept_in(settings.folder):
+        house = House(settings)
+        house.lobby = lobby = CupLobby(game, sign_up, ids_of(before) if before else None)
+        async with doors(house, OVER, again=0.0):
+            joined = before
+            if not joined:
+                joined = [Entrant(visitor.address, visitor.name) for visitor in await lobby.signed_up()]
+            tell("tournament begins", players=[entrant.name for entrant in joined])
+            executor = InLoop(asyncio.get_running_loop(), house.play)
+            hand = partial(Hand, lambda: executor, AT_ONCE * len(joined))
+            await managed(executor, lambda: conduct(joined, lambda: Runner([hand()])))
 
 
 def ids_of(entrants: Sequence[Entrant]) -> list[str]:

@@ -251,9 +251,13 @@ class House:
     def watch(self, line: Line, wanted: str) -> None:
         """Let somebody watch a room, by its id or its name, or whatever is played."""
         room = next((one for one in self.rooms.values() if wanted in (one.id, one.name)), None)
+        failed = None
         if wanted and room is None:
-            why = Failed(Fault.GONE, f"there is no room {wanted}")
-            self._say_farewell(line, wire.goodbye("", why))
+            failed = Failed(Fault.GONE, f"there is no room {wanted}")
+        elif self._spectators() >= self.settings.strangers.spectators:
+            failed = Failed(Fault.FLOOD, "too many watch already")
+        if failed is not None:
+            self._say_farewell(line, wire.goodbye("", failed))
             return
         line.when_lost(partial(self._left, line))
         if room is not None:
@@ -261,6 +265,10 @@ class House:
         else:
             self._strolling[line] = None
             self._stroll(line)
+
+    def _spectators(self) -> int:
+        """How many watch."""
+        return len({*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))})
 
     def _stroll(self, line: Line) -> None:
         """Show the newest room to somebody who watches whatever is played."""
@@ -300,10 +308,7 @@ class House:
             version=VERSION,
             since=self._since,
             up=now - self._since,
-            offers=tuple(
-                OfferSeen(one.game, one.rules().public_parameters(), one.least, one.most)
-                for one in self.settings.offers
-            ),
+            offers=tuple(map(offer_seen, self.settings.offers)),
             rooms=tuple(seen(room) for room in self.rooms.values()),
             waiting=tuple(WaiterSeen(one.name, one.game, loop.time() - one.free_since) for one in self.lobby),
             players=tuple(one.name for one in self.visitors.values() if one.line.is_there),

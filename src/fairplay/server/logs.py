@@ -38,7 +38,7 @@ def facts(record: logging.LogRecord) -> dict[str, Any]:
     about: dict[str, Any] = dict(getattr(record, "about", {}))
     if record.exc_info and record.exc_info[0] is not None:
         about["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
-    return {name: shown(value) for name, value in about.items() if name not in SECRET and value not in ("", None)}
+    return {name: shown(value) for name, value in about.items() if name not in SECRET and value not in ("", None, [])}
 
 
 def shown(value: Any) -> Any:

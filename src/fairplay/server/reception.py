@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, Self
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players import wire
@@ -96,7 +97,11 @@ class Reception:
         if websocket is not None:
             from fairplay.players.websocket import over_websocket  # the library that it needs is an extra
 
-            self._doors.append(listening(address, websocket))
+            try:
+                self._doors.append(listening(address, websocket))
+            except BadRequest:
+                self._doors[0].close()
+                raise
             self._halls.append(Hall(self._doors[1], partial(self._greet, over_websocket)))
 
     @property

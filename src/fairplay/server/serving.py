@@ -1,8 +1,9 @@
 """Open a house with all its doors: for players and spectators, for browsers and monitors; and close them in order."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+import fcntl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
@@ -16,16 +17,32 @@ from fairplay.server.settings import HouseSettings
 from fairplay.server.tls import tls_context
 from fairplay.server.web import shown
 
+LOCK = "lock"  # the file that shows that a house is open
 PAUSE = "the house stops for a while"
 
 
 async def serve(settings: HouseSettings) -> None:
     """Keep a house open until this is cancelled; then it is closed in good order, and all can be gone on with."""
-    house = House(settings)
-    house.lobby = Lobby(settings.offers, house.open_room)
-    house.take_up()
-    async with doors(house):
-        await asyncio.get_running_loop().create_future()
+    with kept_in(settings.folder):
+        house = House(settings)
+        house.lobby = Lobby(settings.offers, house.open_room)
+        house.take_up()
+        async with doors(house):
+            await asyncio.get_running_loop().create_future()
+
+
+@contextmanager
+def kept_in(folder: str) -> Iterator[None]:
+    """A house is kept in this folder. Raises BadRequest if another one is, or if nothing can be written there."""
+    with ExitStack() as held:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            fcntl.flock(held.enter_context(Path(folder, LOCK).open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadRequest(f"another house is open that keeps its matches in {folder}") from None
+        except OSError as error:
+            raise BadRequest(f"nothing can be kept in {folder}: {reason(error)}") from None
+        yield
 
 
 @asynccontextmanager
@@ -35,10 +52,6 @@ async def doors(house: House, over: str = "", again: float = AGAIN) -> AsyncIter
     If it is not interrupted, everybody is told that it is over, and when to come again.
     """
     settings = house.settings
-    try:
-        Path(settings.folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadRequest(f"nothing can be kept in {settings.folder}: {reason(error)}") from None
     reception = Reception(
         house,
         settings.folder,

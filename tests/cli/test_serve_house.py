@@ -1,0 +1,77 @@
+"""Keep a house by the command: what is refused, what its help shows, and who may watch."""
+
+import shlex
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli.serve import serve
+from tests.cli.command import SCRIPT, Done, fairplay, refusal, started
+from tests.cli.open_house import open_house
+from tests.some import some
+
+FISH = ("fish", "--port", "0", "--set", "rows=4", "--set", "columns=4")
+
+
+def examples() -> list[str]:
+    """The command lines in the help for which no file is needed."""
+    found = [line.strip().partition("    ")[0] for line in (serve.help or "").splitlines()]
+    return [line for line in found if line.startswith("fairplay serve") and "--" not in line.split()[2]]
+
+
+def test_a_folder_takes_one_house_at_a_time(tmp_path: Path) -> None:
+    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
+        why = refusal(fairplay("serve", *FISH, "--folder", str(tmp_path / "kept")))
+        assert house.stop() == 0
+    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
+        assert house.stop() == 0
+
+    assert why == f"another house is open that keeps its matches in {tmp_path / 'kept'}"
+
+
+def test_a_folder_that_is_none_is_refused_before_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    why = refusal(fairplay("serve", *FISH, "--folder", str(tmp_path / "file")))
+
+    assert why == f"nothing can be kept in {tmp_path / 'file'}: File exists"
+
+
+@pytest.mark.parametrize("option", ["--port", "--web", "--websocket"])
+def test_a_port_that_is_taken_is_refused(option: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = fairplay("serve", *FISH, option, str(port), "--folder", str(tmp_path))
+
+    assert done.code == 2
+    assert done.err.endswith(f"fairplay: cannot listen at 127.0.0.1:{port}: Address already in use\n")
+
+
+def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
+    lines = examples()
+
+    assert len(lines) == 3
+    for line in some(lines):
+        options = ("--folder", str(tmp_path), "--tls", "no", "where")  # which is looked at behind everything else
+        assert refusal(fairplay(*shlex.split(line)[1:], *options)).startswith("no TLS with no and where: "), line
+
+
+def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
+    file = tmp_path / "house.toml"
+    file.write_text('port = 0\nstrangers = { spectators = 1 }\n[[games]]\ngame = "fish"\n')
+    with open_house("--config", file, "--folder", tmp_path / "kept") as house:
+        both = [started([SCRIPT, "watch", house.place]) for _ in range(2)]  # nothing is played, so one of them waits
+        try:
+            while all(one.poll() is None for one in both):
+                time.sleep(0.01)
+            [refused] = [one for one in both if one.poll() is not None]
+            seen = Done(refused.wait(), *refused.communicate())
+        finally:
+            for one in both:
+                one.kill()
+                one.communicate()
+        assert house.stop() == 0
+
+    assert refusal(seen) == f"{house.place}: too many watch already"
