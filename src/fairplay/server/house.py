@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.events import Fault
-from fairplay.core.game import Seat as Number
+from fairplay.core.game import Seat
 from fairplay.core.messages import Failed
 from fairplay.core.version import VERSION
 from fairplay.hosting.run import outcome_on_record
@@ -51,7 +51,7 @@ AGAIN = 2.0  # seconds after which it makes sense to come again
 LAST_WORDS = 0.25  # seconds
 
 
-class Seat(NamedTuple):
+class KeptSeat(NamedTuple):
     """A seat to which somebody is to come back."""
 
     match: str  # its id
@@ -92,7 +92,8 @@ class House:
         self._pause = Pause()
         self._tasks: dict[str, asyncio.Task[str]] = {}  # in which rooms are played
         self._farewells: set[asyncio.Task[None]] = set()
-        self._awaited: dict[str, deque[Seat]] = {}  # seats to which somebody is to come back, by its id
+        self._awaited: dict[str, deque[KeptSeat]] = {}  # seats to which somebody is to come back, by its id
+        self._missed: set[str] = set()  # who was waited for in vain, and is not waited for again until it comes
         self._strolling: dict[Line, Room | None] = {}  # spectators who watch whatever is played
         self._folder = Path(settings.folder)
 
@@ -101,6 +102,7 @@ class House:
     def arrived(self, visitor: Visitor) -> None:
         """Somebody has signed up, or come back."""
         self.visitors[visitor.id] = visitor
+        self._missed.discard(visitor.id)
         if why := self.lobby.refusal(visitor):
             self.send_away(visitor, why, again=0.0)
         elif visitor.room is None:
@@ -144,7 +146,6 @@ class House:
             warn("no room can be opened", why=str(fault))
             for visitor in visitors:
                 self.send_away(visitor, "the house cannot open a room now")
-            return
 
     def take_up(self) -> None:
         """Go on with all matches that were interrupted, as soon as their players are back."""
@@ -173,13 +174,16 @@ class House:
             self.lobby.remove(visitor)
             visitor.room = match
             return visitor
-        seat = Seat(match, asyncio.get_running_loop().create_future())
+        if id in self._missed:
+            return None
+        seat = KeptSeat(match, asyncio.get_running_loop().create_future())
         awaited = self._awaited.setdefault(id, deque())
         awaited.append(seat)
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.settings.back):
                     return await seat.taken
+            self._missed.add(id)
             return None
         finally:
             awaited.remove(seat)
@@ -189,8 +193,8 @@ class House:
     def _begun(self, sitting: Sitting, here: Iterable[Visitor] = ()) -> Room:
         """A room in which a match is played from now on, with these visitors; others are waited for."""
         match, present = sitting.match, {visitor.id: visitor for visitor in here}
-        visitors: dict[Number, Awaited] = {}
-        others: dict[Number, Location] = {}
+        visitors: dict[Seat, Awaited] = {}
+        others: dict[Seat, Location] = {}
         for seat, location in locations(match, sitting.addresses).items():
             if not isinstance(location, Invitation):
                 others[seat] = location
@@ -221,7 +225,8 @@ class House:
             match, result = room.match, room.match.result
             winners = [match.names[seat] for group in result.ranking[:1] for seat in sorted(group)]
             tell("match over", room=room.name, match=room.id, won=winners)
-            seen = finished_seen(room.id, match.game.name, match.names, result, at=time.time(), recorded=True)
+            shown = not match.sealed  # or the deal would be known to those who have yet to play it
+            seen = finished_seen(room.id, match.game.name, match.names, result, at=time.time(), recorded=shown)
             self.finished.appendleft(seen)
         except HostFault as fault:
             failed = str(fault)
@@ -325,7 +330,7 @@ class House:
 
     def journal(self, match: str) -> Path | None:
         """Where a match of this id is recorded, which is over; None: there is none."""
-        known = any(one.match == match for one in self.finished)
+        known = any(one.match == match and one.recorded for one in self.finished)
         return self._folder / MATCHES / f"{match}.jsonl" if known else None
 
     def refused(self, place: str, reason: str, why: str) -> None:
