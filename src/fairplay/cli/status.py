@@ -37,7 +37,7 @@ def status(host: str, as_json: bool, wait: float, ca: str | None) -> None:
 def in_lines(told: HouseStatus) -> Iterator[str]:
     """What goes on, for people."""
     yield f"{name(told.name)}: fairplay {name(told.version)}, open for {ago(told.up)}"
-    offers = (f"{name(offer.game)} for {offer.least} to {offer.most}" for offer in told.offers)
+    offers = (f"{name(offer.game)} for {between(offer.least, offer.most)}" for offer in told.offers)
     yield f"played here: {', '.join(offers) or 'nothing'}"
     yield f"connected: {', '.join(map(name, told.players)) or 'nobody'}"
     waiting = (f"{name(one.name)} ({name(one.game) or 'any game'}, {ago(one.seconds)})" for one in told.waiting)
@@ -89,3 +89,12 @@ def ago(seconds: float) -> str:
         if seconds >= 1.5 * length:
             return f"{seconds / length:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def between(least: int, most: int) -> str:
+    """How many.
+
+    >>> between(2, 2), between(2, 4)
+    ('2', '2 to 4')
+    """
+    return f"{least}" if least == most else f"{least} to {most}"

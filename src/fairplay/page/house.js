@@ -32,11 +32,12 @@ function fill(table, items, key, cells) {
 const cell = (...content) => element("td", {}, ...content);
 const number = (value) => element("td", { class: "number" }, String(value));
 const link = (path, id, text) => element("a", { href: `/${path}/${encodeURIComponent(id)}` }, text);
+const counted = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 function show({ name, version, rooms, waiting, players, offers, finished }) {
   document.title = `${name}: fairplay`;
   byId("title").replaceChildren(called(name), element("span", {}, `fairplay ${version}`));
-  byId("badge").textContent = `${rooms.length} rooms, ${players.length} players`;
+  byId("badge").textContent = `${counted(rooms.length, "room")}, ${counted(players.length, "player")}`;
   byId("badge").className = "badge good";
   byId("no-rooms").hidden = rooms.length > 0;
   fill(byId("rooms"), rooms, (room) => room.id, (room) => [
@@ -54,7 +55,7 @@ function show({ name, version, rooms, waiting, players, offers, finished }) {
   byId("waiting").replaceChildren(
     ...(waiting.length ? waiting.flatMap((it, at) => [at ? ", " : "", called(it.name), it.game && ` (${it.game})`]) : ["nobody"]),
   );
-  byId("offers").textContent = offers.map((it) => `${it.game} for ${it.least} to ${it.most}`).join(", ");
+  byId("offers").textContent = offers.map((it) => `${it.game} for ${it.least === it.most ? it.least : `${it.least} to ${it.most}`}`).join(", ");
   document.body.classList.add("ready");
 }
 
