@@ -9,7 +9,7 @@ import pytest
 
 from fairplay.cli.serve import serve
 from tests.cli.command import SCRIPT, Done, fairplay, refusal, started
-from tests.cli.open_house import open_house
+from tests.cli.open_house import ENOUGH, open_house
 from tests.some import some
 
 FISH = ("fish", "--port", "0", "--set", "rows=4", "--set", "columns=4")
@@ -64,7 +64,9 @@ def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
     with open_house("--config", file, "--folder", tmp_path / "kept") as house:
         both = [started([SCRIPT, "watch", house.place]) for _ in range(2)]  # nothing is played, so one of them waits
         try:
+            until = time.monotonic() + ENOUGH
             while all(one.poll() is None for one in both):
+                assert time.monotonic() < until
                 time.sleep(0.01)
             [refused] = [one for one in both if one.poll() is not None]
             seen = Done(refused.wait(), *refused.communicate())

@@ -17,6 +17,7 @@ LONG = (  # whole folders, and files
     "tests/harness/test_over_network.py",
     "tests/cli/test_human.py",
     "tests/cli/test_in_place.py",
+    "tests/cli/test_serve_tournament.py",
     "tests/cli/test_stepping.py",
     "tests/cli/test_watch_in_place.py",
     "tests/server/test_live_page.py",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from fairplay.hosting.spec import Entrant
@@ -35,7 +36,8 @@ class CupLobby:
         """Why somebody cannot play; empty: it can."""
         if visitor.game not in ("", self._game):
             return f"{visitor.game} is not played here"
-        if self._known is not None and visitor.id not in self._known:
+        is_full = len(self._waiting) >= self._sign_up.max
+        if visitor.id not in (self._known or self._waiting) and (self._known or is_full):
             return "the tournament has begun"
         return ""
 
@@ -60,18 +62,18 @@ class CupLobby:
         least, most = self._sign_up.min, self._sign_up.max
         loop = asyncio.get_running_loop()
         until: float | None = None  # when the time is up; None: there are too few of them
-        while len(self._waiting) < most and (until is None or loop.time() < until):
-            self._changed.clear()
+        while len(self._waiting) < most:
             if len(self._waiting) < least:
                 until = None
             elif until is None:
                 until = loop.time() + self._sign_up.wait
-            try:
+            elif loop.time() >= until:
+                break
+            self._changed.clear()
+            with suppress(TimeoutError):
                 async with asyncio.timeout_at(until):
                     await self._changed.wait()
-            except TimeoutError:
-                break
-        found = sorted(self._waiting.values(), key=lambda visitor: visitor.number)[:most]
+        found = sorted(self._waiting.values(), key=lambda visitor: visitor.number)
         self._known = [visitor.id for visitor in found]
         return found
 

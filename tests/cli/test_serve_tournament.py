@@ -1,0 +1,250 @@
+"""Let players sign up for a tournament at a house and play it: who may, who leaves, who comes back, and a crash."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.players import wire
+from fairplay.players.dial import Lost
+from fairplay.players.host_line import line_to
+from fairplay.players.serve import serve_player
+from fairplay.players.visit import Visit
+from fairplay.server.tokens import make_token
+from fairplay.tournament import notebook
+from tests.cli.command import SCRIPT, fairplay, refusal, started
+from tests.cli.cup_files import counted, cup_file, results
+from tests.cli.open_house import ENOUGH, OpenHouse, open_house
+
+PLAYED = {"players": "[]", "limits": "{ move = 60 }"}
+BEGUN = "the house hangs up: the tournament has begun"
+OVER = "the house hangs up: the tournament is over"
+Turn = Callable[[Any, Any], Any]
+
+
+def first(game: Any, view: Any) -> Any:
+    """Take a turn in the simplest way, which depends on the view alone."""
+    return next(game.actions(view))
+
+
+class Guest(threading.Thread):
+    """A player in a thread, who comes back by itself when its line is lost."""
+
+    def __init__(self, place: str, name: str, turn: Turn = first, token: str = "") -> None:
+        super().__init__(name=name, daemon=True)
+        self.told: list[str] = []
+        self.matches = 0
+        self.last: Any = None  # the last words of the house
+        self._turn = turn
+        self._visit = Visit(
+            lambda wait, patience: line_to(place, wait=wait, patience=patience),
+            tell=self.told.append,
+            wait=ENOUGH,
+            patience=ENOUGH,
+            name=name,
+            token=token,
+        )
+        self.start()
+
+    def run(self) -> None:
+        def make(game: Any) -> Any:
+            self.matches += 1
+            return lambda view: self._turn(game, view)
+
+        try:
+            self.last = serve_player(make, self._visit.lines(), self._visit.send, name=self.name)
+        except Lost as lost:
+            self.told.append(str(lost))
+
+    def gone(self) -> "Guest":
+        self.join(ENOUGH)
+        assert not self.is_alive(), self.told
+        return self
+
+
+def signed_up(house: OpenHouse, *names: str) -> None:
+    """Come back when these wait, and nobody else."""
+    line = f"\nconnected: {', '.join(names) or 'nobody'}\n"
+    when(lambda: line in fairplay("status", house.place).out)
+
+
+def when(it_is_so: Callable[[], bool]) -> None:
+    """Come back when it is so."""
+    until = time.monotonic() + ENOUGH
+    while not it_is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def serving(file: Path, port: str = "0") -> Any:
+    return open_house("--tournament", file, "--port", port)
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in the standings, by the alphabet."""
+    return sorted(one["name"] for one in results(folder)["standings"])
+
+
+def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 3, wait = 3600 }", **PLAYED)
+    with serving(file) as house:
+        guests = [Guest(house.place, name) for name in ("ann", "bob", "cyd")]
+        for guest in guests:
+            assert guest.gone().told[-1] == OVER
+        assert house.over() == 0
+
+    folder = tmp_path / "cup"
+    assert names_in(folder) == ["ann", "bob", "cyd"]
+    assert [guest.matches for guest in guests] == [4, 4, 4]
+    assert sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
+        "report.html",
+        "results.csv",
+        "results.json",
+    ]
+    assert len((folder / "results.csv").read_text().splitlines()) == 1 + 3
+    assert len(list((folder / "matches").glob("*.jsonl"))) == 6
+    assert fairplay("verify", *map(str, sorted((folder / "matches").glob("*.jsonl")))).code == 0
+
+
+def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> None:
+    file, goes_on = cup_file(tmp_path, signup="{ min = 2, wait = 0.1 }", **PLAYED), threading.Event()
+
+    def turn(game: Any, view: Any) -> Any:
+        assert goes_on.wait(ENOUGH)
+        return first(game, view)
+
+    with serving(file) as house:
+        guests = [Guest(house.place, name, turn) for name in ("ann", "bob")]
+        when(lambda: any("tournament begins" in line for line in house.told))
+        late = Guest(house.place, "cyd").gone()
+        goes_on.set()
+        assert house.over() == 0
+    for guest in guests:
+        guest.gone()
+
+    assert late.told[-1] == BEGUN
+    assert names_in(tmp_path / "cup") == ["ann", "bob"]
+
+
+def test_who_leaves_before_it_begins_does_not_play(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    with serving(file) as house:
+        with started([SCRIPT, "join", house.place, "greedy", "--name", "ann"]) as leaves:
+            signed_up(house, "ann")
+            leaves.kill()
+        signed_up(house)
+        for guest in [Guest(house.place, name) for name in ("bob", "cyd")]:
+            guest.gone()
+        assert house.over() == 0
+
+    assert names_in(tmp_path / "cup") == ["bob", "cyd"]
+
+
+def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600, guests = false }", **PLAYED)
+    tokens = {name: make_token(made(tmp_path / "cup"), name) for name in ("ann", "bob")}
+    with serving(file) as house:
+        stranger = Guest(house.place, "cyd").gone()
+        guests = [Guest(house.place, name, token=tokens[name]) for name in ("ann", "bob")]
+        assert house.over() == 0
+    for guest in guests:
+        guest.gone()
+
+    assert isinstance(stranger.last, wire.Goodbye)
+    assert stranger.last.why == "who has no token of this house cannot play here"
+    assert names_in(tmp_path / "cup") == ["ann", "bob"]
+
+
+def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    token = make_token(made(tmp_path / "cup"), "bob")
+    with serving(file) as house:
+        other = Guest(house.place, "ann")
+        cheat = Guest(house.place, "bob", lambda game, view: {"type": "place", "at": [99, 99]}, token).gone()
+        back = Guest(house.place, "bob", token=token).gone()
+        assert house.over() == 0
+    other.gone()
+
+    assert isinstance(cheat.last, wire.Goodbye)
+    assert cheat.last.why == "rule 3.2: there is no tile at [99, 99]"
+    assert back.told[-1] == other.told[-1] == OVER
+    assert (cheat.matches, back.matches, other.matches) == (1, 5, 6)
+    [bob] = [one for one in results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
+    assert bob["faults"] == {"illegal": 1}
+
+
+def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:
+    names = ("ann", "bob", "cyd")
+    signup, format = "{ min = 3, max = 3, wait = 3600 }", '{ kind = "round-robin", games = 12 }'
+    whole, cut = made(tmp_path / "whole"), made(tmp_path / "cut")
+    files = [cup_file(folder, signup=signup, format=format, **PLAYED) for folder in (whole, cut)]
+    tokens = [{name: make_token(made(folder / "cup"), name) for name in names} for folder in (whole, cut)]
+    with serving(files[0]) as house:
+        for guest in sign_up_in_order(house, tokens[0], first):
+            guest.gone()
+        assert house.over() == 0
+
+    goes_on = threading.Event()
+
+    def turn(game: Any, view: Any) -> Any:
+        if counted(cut / "cup") >= 3:
+            assert goes_on.wait(ENOUGH)
+        return first(game, view)
+
+    with serving(files[1]) as house:
+        guests = sign_up_in_order(house, tokens[1], turn)
+        when(lambda: counted(cut / "cup") >= 3)
+        house.process.kill()
+        house.over()
+    assert not (cut / "cup" / "results.json").exists()
+    begun = counted(cut / "cup")
+    goes_on.set()
+    with serving(files[1], house.place.rpartition(":")[2]) as house:
+        for guest in guests:
+            assert guest.gone().told[-1] == OVER
+        assert house.over() == 0
+
+    assert 3 <= begun < 12
+    assert results(cut / "cup") == results(whole / "cup")
+    assert notebook.read(cut / "cup").counted.keys() == notebook.read(whole / "cup").counted.keys()
+
+
+def sign_up_in_order(house: OpenHouse, tokens: dict[str, str], turn: Turn) -> list[Guest]:
+    """Let these sign up one after the other, so that the order of the players is known."""
+    guests: list[Guest] = []
+    for name, token in tokens.items():
+        guests.append(Guest(house.place, name, turn, token))
+        if len(guests) < len(tokens):
+            signed_up(house, *(guest.name for guest in guests))
+    return guests
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, "nobody signs up for this tournament: write signup = { min = 2, max = 8, wait = 60 }"),
+        ({"signup": "{ mim = 2 }"}, "signup: unknown key 'mim': did you mean 'min'?"),
+        ({"signup": "{ min = 3, max = 2 }"}, "signup: min 3 is more than max 2"),
+        ({"signup": "{ wait = 0 }"}, "signup.wait: "),
+    ],
+)
+def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: str, tmp_path: Path) -> None:
+    file = cup_file(tmp_path, **changes)
+
+    assert refusal(fairplay("serve", "--tournament", str(file), "--port", "0")).startswith(f"{file}: {why}")
+
+
+def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED)
+
+    why = refusal(fairplay("tournament", str(file)))
+
+    assert why.endswith("players come to this one by themselves; run it by: fairplay serve --tournament FILE")
