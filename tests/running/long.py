@@ -12,6 +12,7 @@ LONG = (  # whole folders, and files
     "tests/server/test_course.py",
     "tests/server/test_restart.py",
     "tests/server/test_stopping.py",
+    "tests/server/test_strangers.py",
     "tests/players/test_course_remote.py",
     "tests/players/test_shown.py",
     "tests/harness/test_over_network.py",

@@ -19,10 +19,11 @@ from fairplay.journal.replay import Recorded, begin, read
 from fairplay.journal.verify import check_receipt, verify
 from fairplay.players import wire
 from fairplay.players.dial import Lost
-from fairplay.players.host_line import line_to
+from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.referee.drivers import play
+from fairplay.server.status import HouseStatus, decode
 from tests.cli.command import SCRIPT, in_foreground, started
 
 AMPLE = 60.0  # seconds, which nothing takes
@@ -90,9 +91,14 @@ class Player:
 
 
 class Guest(threading.Thread):
-    """Somebody who goes to a house, plays so many matches there, and comes back whenever the line is lost."""
+    """Somebody who goes to a house, plays so many matches there, and comes back whenever the line is lost.
 
-    def __init__(self, address: str, name: str, gate: Callable[[], Gate] = lambda: OPEN, **options: Any) -> None:
+    Its line may be bad, and be lost after so many messages, each time.
+    """
+
+    def __init__(
+        self, address: str, name: str, gate: Callable[[], Gate] = lambda: OPEN, *, breaks: int = 10**6, **options: Any
+    ) -> None:
         super().__init__(daemon=True, name=name)
         self.results: list[Result] = []
         self.receipts: list[Receipt] = []
@@ -100,8 +106,14 @@ class Guest(threading.Thread):
         self.lost = ""
         self.gate = gate
         given: Any = {"wait": AMPLE, "patience": AMPLE, "matches": 1, **options}
+
+        @contextmanager
+        def go(wait: float, patience: Any) -> Iterator[HostLine]:
+            with line_to(address, wait=wait, patience=patience) as (lines, send):
+                yield islice(lines, breaks), send
+
         self.visit = Visit(
-            lambda wait, patience: line_to(address, wait=wait, patience=patience),
+            go,
             tell=self.told.append,
             name=name,
             **given,
@@ -156,6 +168,7 @@ class Served:
             self.told.append(json.loads(line))
             if self.told[-1]["event"] == "open":
                 self.port = int(self.told[-1]["address"].rpartition(":")[2])
+                self.websockets = [int(address.rpartition(":")[2]) for address in self.told[-1].get("websocket", [])]
                 self._is_open.set()
         self._is_open.set()
 
@@ -173,6 +186,18 @@ class Served:
         self.process.stdout.close()
         self.process.stderr.close()
         return code
+
+    def status(self) -> HouseStatus:
+        """What it says of itself to whoever asks."""
+        with at_the_door(self.address) as line, line.makefile("rb") as stream:
+            hello = json.loads(stream.readline())
+            line.sendall(wire.encode({"nonce": hello["nonce"], "answer": {"visit": "status"}}) + b"\n")
+            return decode(stream.readline())
+
+    def stop_when_all_is_over(self) -> None:
+        """Wait until nothing is played any more, and stop it in good order."""
+        eventually(lambda: not self.status().rooms)
+        assert self.end(signal.SIGTERM) == 0
 
     def events(self, event: str) -> list[dict[str, Any]]:
         """What it told of this."""

@@ -68,7 +68,7 @@ def test_all_matches_end_as_if_the_house_had_never_been_killed(tmp_path: Path) -
 
         for guest in crowd.guests:
             assert guest.done().lost == ""
-        assert house.end(signal.SIGTERM) == 0
+        house.stop_when_all_is_over()
 
     records = [check_undisturbed(path) for path in house.journals()]
     assert len(records) == ROOMS

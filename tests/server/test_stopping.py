@@ -91,7 +91,7 @@ def test_open_questions_are_answered_and_everybody_hears_that_it_stops(how: str,
 
         house.start()
         check_they_play_to_the_end([*guests, idler, Guest(house.address, "late")])
-        assert house.end(signal.SIGTERM) == 0
+        house.stop_when_all_is_over()
 
     records = [check_undisturbed(path) for path in house.journals()]
     assert sorted(record.resumptions for record in records) == [(), *[(5,)] * ROOMS]
@@ -117,7 +117,7 @@ def test_who_never_answers_does_not_keep_it_from_stopping(tmp_path: Path, config
         gate.open()  # which is too late for what was asked
         house.start()
         check_they_play_to_the_end(guests)
-        assert house.end(signal.SIGTERM) == 0
+        house.stop_when_all_is_over()
 
     assert all(check_undisturbed(path).resumptions == (4,) for path in house.journals())
 
@@ -138,6 +138,6 @@ def test_the_second_signal_ends_it_at_once(by: signal.Signals, tmp_path: Path, c
         gate.open()
         house.start()
         check_they_play_to_the_end(guests)
-        assert house.end(signal.SIGTERM) == 0
+        house.stop_when_all_is_over()
 
     assert all(check_undisturbed(path).resumptions == (4,) for path in house.journals())

@@ -162,7 +162,7 @@ class Reception:
             case Refused():
                 return error
             case Closed():
-                return Refused("gone", str(error), error.fault)
+                return Refused(error.fault.value, str(error), error.fault)
             case TooMuch():
                 return Refused("flood", f"said more than {wire.MOST_BYTES} bytes at once", Fault.FLOOD)
             case TimeoutError():

@@ -379,6 +379,8 @@ def misbehave(line: FarEnd, do: Do, at: str) -> None:
     if at == CONNECT:
         do(Turn(line, b"", b"", 0.0, b"", old))
     while (question := line.read()) is not None and question["type"] != "goodbye":
+        if "nonce" not in question:  # it needs no answer
+            continue
         nonce, answer = (json.dumps(it).encode() for it in (question["nonce"], answer_to(question, turns)))
         turn = Turn(line, nonce, answer, question["limit"], json.dumps(question).encode(), old)
         if at in (ANY, question["type"]):
