@@ -77,7 +77,7 @@ def house_of(game: Fish) -> Iterator[House]:
             f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
         )
         log = Path(folder, "log")
-        command = [sys.executable, "-m", "fairplay", "serve", "--config", f"{folder}/house.toml"]
+        command = [sys.executable, "-m", "fairplay", "serve", "--config", f"{folder}/house.toml", "--log", "json"]
         with log.open("wb") as written:
             process = subprocess.Popen(command, stderr=written)
         try:
@@ -92,7 +92,7 @@ def house_of(game: Fish) -> Iterator[House]:
 def port_in(log: Path, process: "subprocess.Popen[bytes]") -> int:
     """Where players come in, as soon as the house says so."""
     until = time.monotonic() + DEADLINE
-    while not (found := re.search(r"\bopen, at 127\.0\.0\.1:(\d+)", log.read_text())):
+    while not (found := re.search(r'"address":"127\.0\.0\.1:(\d+)"', log.read_text())):
         assert process.poll() is None and time.monotonic() < until, log.read_text()
         time.sleep(0.01)
     return int(found[1])
