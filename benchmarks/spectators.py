@@ -1,7 +1,8 @@
 """Measure what spectators cost those who play: the same rooms with a hundred of them each and with none, by turns.
 
 The house is kept by the command in one process, the players are in this one, and the spectators in a third. Every tenth
-of them never reads. The time of a turn is that from one player's answer to the next one's question.
+of them never reads. They have the lowest priority, as elsewhere they would not share a core with players. The time of a
+turn is that from one player's answer to the next one's question.
 """
 
 import argparse
@@ -24,7 +25,8 @@ MOST = 0.10  # by how much a turn may take longer
 OR_MOST = 1.0  # milliseconds
 GAME = Fish(rows=20, columns=20, fish=2)  # large enough that no match ends meanwhile
 WATCHERS = r"""
-import re, select, socket, sys
+import os, re, select, socket, sys
+os.nice(19)
 port, each, *rooms = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
 poll, lines, heard = select.epoll(), {}, 0
 for number, room in enumerate(rooms * each):

@@ -15,7 +15,7 @@ from fairplay.core.chance import Lots
 from fairplay.games import GAMES
 from fairplay.games.fish import Fish
 from fairplay.server import hub as hubs
-from fairplay.server.hub import AGAIN, MOST_KEPT, PATIENCE, SLICE, Hub, as_seen
+from fairplay.server.hub import AGAIN, BREATH, MOST_KEPT, PATIENCE, SLICE, Hub, as_seen
 from tests.players.lines import Clockwork, in_clockwork
 from tests.server.watchers import SEED, Spectator, Story, seen_now, story
 from tests.some import some
@@ -294,10 +294,11 @@ def test_many_are_told_in_slices_between_which_others_have_their_turn() -> None:
         assert [len(spectator.lines) for spectator in spectators] == [1] * 100  # whoever plays is not held up
         while hub._going is not None:
             heard.append(sum(len(spectator.lines) - 1 for spectator in spectators))
-            await asyncio.sleep(0)
+            await asyncio.sleep(BREATH / 2)
 
     told(work)
-    assert max(after - before for before, after in pairwise(heard)) == SLICE
+    steps = {after - before for before, after in pairwise(heard)}
+    assert steps == {0, SLICE}  # there are moments in which nobody is told
     assert all(spectator.heard == [("snapshot", 0), ("patch", 1)] for spectator in spectators)
 
 

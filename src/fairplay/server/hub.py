@@ -2,7 +2,7 @@
 
 docs/rooms.md has the lines. Spectators hear nothing but public things, and hold up nobody: what they are told is made
 only if somebody watches, once for all of them, and after the player on turn was asked; and it is handed out in small
-slices, between which the event loop looks after everybody else. Who cannot take a line skips to a newer snapshot.
+slices with pauses, in which the event loop looks after everybody else. Who cannot take a line skips to a snapshot.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from fairplay.render.words import plain
 from fairplay.server.patches import changes_between
 
 SLICE = 8  # watchers that are told before the event loop looks after others
+BREATH = 0.001  # seconds until the next ones are: an answer passes a few rounds of the loop, and would wait in each
 MOST_KEPT = 32  # events that are told one by one: who is farther behind gets a snapshot
 AGAIN = 0.25  # seconds until those are tried again who could not take a line
 PATIENCE = 10.0  # seconds for which that goes on when the match is over
@@ -107,7 +108,8 @@ class Hub:
         loop = asyncio.get_running_loop()
         until = loop.time() + within
         while self._going is not None or (BEHIND in self._told.values() and loop.time() < until):
-            await asyncio.sleep(0 if self._going is not None else AGAIN / 5)
+            pause = BREATH if self._round is not None else 0
+            await asyncio.sleep(pause if self._going is not None else AGAIN / 5)
 
     def snapshot(self) -> bytes:
         """The newest one, as a line; empty: there is nothing to see yet."""
@@ -132,7 +134,9 @@ class Hub:
             self._tell(watcher)
         if len(few) < SLICE:
             self._round = None
-        if self._told and (self._round is not None or self._news):
+        if self._told and self._round is not None:
+            self._going = asyncio.get_running_loop().call_later(BREATH, self._go_on)
+        elif self._told and self._news:
             self._go()
 
     def _make_lines(self) -> None:
