@@ -10,6 +10,7 @@ LONG = (  # whole folders, and files
     "tests/reliability/",
     "tests/misbehaviour/",
     "tests/server/test_course.py",
+    "tests/server/test_pieces.py",
     "tests/server/test_restart.py",
     "tests/server/test_stopping.py",
     "tests/server/test_strangers.py",

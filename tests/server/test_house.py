@@ -1,0 +1,347 @@
+"""Live in a house over real sockets: wait, play with whoever comes, stay for more, and watch."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay.games import game_with
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.limits import Limits
+from fairplay.server import serving
+from fairplay.server.house import House
+from fairplay.server.lobby import Lobby
+from fairplay.server.reception import Reception
+from fairplay.server.settings import HouseSettings, Offer, Strangers, offer
+from tests.players.test_door import run
+from tests.server.guests import choose, undisturbed
+from tests.server.test_reception import LOOPBACK, Caller
+
+AMPLE = Limits(move=60.0, first_move=60.0, start_up=60.0)
+FISH = {"rows": 4, "columns": 3}
+
+
+def fish(**terms: Any) -> Offer:
+    return offer("fish", FISH, **{"least": 2, "most": 2, "limits": AMPLE, **terms})
+
+
+class Visit:
+    """Somebody at a house, who plays at once whatever it is asked."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.name = ""
+        self.heard: list[dict[str, Any]] = []
+        self._rules: Any = None
+
+    async def hear(self) -> dict[str, Any] | None:
+        """The next message, which is not answered yet; None: they hung up."""
+        message = await self.caller.hear()
+        if message is not None:
+            self.heard.append(message)
+        return message
+
+    def answer(self, message: dict[str, Any]) -> bytes:
+        """What to say to a message; empty: nothing."""
+        said = None
+        match message["type"]:
+            case "hello":
+                self._rules = game_with(message["game"], message["parameters"])
+            case "take_turn":
+                said = choose(self._rules, self._rules.unpack(message["view"]))
+            case "welcome" | "closing" | "suspended" | "goodbye" | "changed":
+                return b""
+        return msgspec.json.encode({"nonce": message["nonce"], "answer": said}) + b"\n"
+
+    async def play(self, until: str = "closing", times: int = 1) -> dict[str, Any]:
+        """Answer everything, until this was heard so often more; the last message."""
+        while True:
+            message = await self.hear()
+            assert message is not None, self.heard[-1]
+            if message["type"] == until:
+                times -= 1
+                if not times:
+                    return message
+            self.caller.say(self.answer(message))
+
+    def count(self, kind: str) -> int:
+        """How many messages of this kind came."""
+        return sum(message["type"] == kind for message in self.heard)
+
+    @property
+    def matches(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Every match that was begun: its id, and the names of those who play, by seat."""
+        return [(one["match"], tuple(one["names"])) for one in self.heard if one["type"] == "start"]
+
+
+class Open:
+    """A house that is open, and those who come."""
+
+    def __init__(self, house: House, folder: Path, port: int) -> None:
+        self.house, self.folder, self._port = house, folder, port
+        self.callers: list[Caller] = []
+
+    async def call(self, answer: Any) -> Caller:
+        """Come, and say what one wants."""
+        reader, writer = await asyncio.open_connection(LOOPBACK, self._port, limit=2**20)
+        caller = Caller(reader, writer)
+        self.callers.append(caller)
+        await caller.reply(answer)
+        return caller
+
+    async def come(self, name: str, **wishes: Any) -> Visit:
+        """Sign up to play."""
+        visit = Visit(await self.call({"name": name, **wishes}))
+        welcome = await visit.hear()
+        assert welcome is not None
+        assert welcome["type"] == "welcome", welcome
+        visit.name = welcome["name"]
+        await self.until(lambda: visit.name in self.house.status().players)
+        return visit
+
+    async def refusal(self, **wishes: Any) -> str:
+        """Come, and be told at once why one has to go."""
+        caller = await self.call(wishes)
+        last = None
+        while (message := await caller.hear()) is not None:
+            last = message
+        assert last is not None
+        return str(last["why"])
+
+    async def watch(self, room: str = "") -> Caller:
+        """Look on."""
+        return await self.call({"visit": "watch", **({"room": room} if room else {})})
+
+    @property
+    def waiting(self) -> list[str]:
+        return [one.name for one in self.house.status().waiting]
+
+    async def until(self, so: Callable[[], Any]) -> None:
+        """Come back when this is so."""
+        while not so():
+            await asyncio.sleep(0.002)
+
+    def journals(self) -> dict[str, Path]:
+        """Of all matches, by their ids."""
+        return {path.stem: path for path in (self.folder / "matches").glob("*.jsonl")}
+
+
+@asynccontextmanager
+async def opened(folder: Path, *offers: Offer, **terms: Any) -> AsyncIterator[Open]:
+    """A house with these offers; afterwards it is closed, and everybody leaves."""
+    found: list[Reception] = []
+
+    class Seen(Reception):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            found.append(self)
+
+    settings = HouseSettings(offers=offers, folder=str(folder), port=0, **terms)
+    house = House(settings)
+    house.lobby = Lobby(settings.offers, house.open_room)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "Reception", Seen)
+        async with serving.doors(house):
+            here = Open(house, folder, int(found[0].addresses[0].rpartition(":")[2]))
+            try:
+                yield here
+            finally:
+                for caller in here.callers:
+                    caller.leave()
+
+
+def house_test(*offers: Offer, **terms: Any) -> Callable[[Callable[[Open], Awaitable[None]]], Callable[[Path], None]]:
+    """Make a test of what happens in a house with these offers."""
+
+    def made(happen: Callable[[Open], Awaitable[None]]) -> Callable[[Path], None]:
+        def test(tmp_path: Path) -> None:
+            async def all_of_it() -> None:
+                async with opened(tmp_path, *offers, **terms) as house:
+                    await happen(house)
+
+            run(all_of_it())
+
+        return test
+
+    return made
+
+
+# Who plays with whom
+
+
+@house_test(fish(most=3, wait=3600.0))
+async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_up(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+    assert (house.waiting, house.house.rooms) == (["ann", "bob"], {})
+    visits.append(await house.come("cyd"))
+
+    await asyncio.gather(*(visit.play() for visit in visits))
+
+    [[(match, names)], *others] = [visit.matches for visit in visits]
+    assert names == ("ann", "bob", "cyd")
+    assert others == [[(match, names)]] * 2
+    recorded = read(house.journals()[match])
+    final = verify(recorded)
+    assert (final.result, list(recorded.facts)) == undisturbed(recorded)
+
+
+@house_test(fish(most=4, wait=0.2))
+async def test_it_opens_for_fewer_when_the_time_is_up(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob", "cyd")]
+
+    await asyncio.gather(*(visit.play() for visit in visits))
+
+    assert {visit.matches[0][1] for visit in visits} == {("ann", "bob", "cyd")}
+
+
+@house_test(fish(wait=0.05))
+async def test_who_is_alone_waits_until_somebody_comes(house: Open) -> None:
+    ann = await house.come("ann")
+    await asyncio.sleep(0.2)
+    assert (house.waiting, house.house.rooms) == (["ann"], {})
+
+    bob = await house.come("bob")
+    await asyncio.gather(ann.play(), bob.play())
+
+    assert ann.matches[0][1] == ("ann", "bob")
+
+
+def test_a_house_player_takes_the_seat_that_stays_free(tmp_path: Path) -> None:
+    async def once(folder: Path) -> None:
+        async with opened(folder, fish(wait=0.05, fill="greedy")) as house:
+            ann = await house.come("ann")
+            await ann.play()
+            [end] = [message for message in ann.heard if message["type"] == "end"]
+            assert [name for name in ann.matches[0][1] if name != "ann"] == ["greedy"]
+            assert end["result"]["ejected"] == []
+
+    asyncio.run(once(tmp_path / "first"))  # which starts what is kept for all programs that come later
+    run(once(tmp_path / "second"))
+
+
+@house_test(fish(), offer("tsuro", {"size": 5}, least=3, most=3, limits=AMPLE))
+async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next(house: Open) -> None:
+    ann, bob = await house.come("ann", game="tsuro"), await house.come("bob", game="fish")
+    cyd = await house.come("cyd", game="tsuro")
+    assert house.waiting == ["bob", "ann", "cyd"]
+    eve = await house.come("eve")  # one is missing in either room
+    await house.until(lambda: house.house.rooms)
+    [room] = house.house.rooms.values()
+    assert (room.match.game.name, room.match.names) == ("fish", ("bob", "eve"))
+    dan = await house.come("dan", game="tsuro")
+
+    await asyncio.gather(*(visit.play() for visit in (ann, bob, cyd, dan, eve)))
+
+    assert ann.matches[0][1] == ("ann", "cyd", "dan")
+
+
+@house_test(fish())
+async def test_what_is_not_played_here_is_refused(house: Open) -> None:
+    assert await house.refusal(name="ann", game="chess") == "chess is not played here"
+    assert house.waiting == []
+
+
+# Those who stay
+
+
+@house_test(fish())
+async def test_players_stay_from_match_to_match(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+
+    await asyncio.gather(*(visit.play(times=3) for visit in visits))
+
+    played = [match for match, _ in visits[0].matches[:3]]
+    assert len(set(played)) == 3
+    assert [match for match, _ in visits[1].matches[:3]] == played
+    for match in played:
+        assert not verify(read(house.journals()[match])).ejected
+
+
+@house_test(fish(), strangers=Strangers(matches=2))
+async def test_no_more_matches_than_one_may_play_in_a_visit(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+
+    last = await asyncio.gather(*(visit.play("suspended") for visit in visits))
+
+    assert {one["why"] for one in last} == {"2 matches are all that one may play in a visit"}
+    assert [len(visit.matches) for visit in visits] == [2, 2]
+    assert [await visit.hear() for visit in visits] == [None, None]
+    assert house.house.rooms == {}
+
+
+@house_test(fish(), strangers=Strangers(idle=0.2))
+async def test_who_waits_for_too_long_is_sent_away(house: Open) -> None:
+    ann = await house.come("ann")
+
+    last = await ann.play("suspended")
+
+    assert last["why"] == "there was no game for you within 0.2 s"
+    await house.until(lambda: house.waiting == [])
+    assert house.house.visitors == {}
+
+
+@house_test(fish())
+async def test_who_leaves_while_it_waits_is_not_waited_for(house: Open) -> None:
+    ann = await house.come("ann")
+    ann.caller.leave()
+    await house.until(lambda: house.waiting == [])
+
+    bob, cyd = await house.come("bob"), await house.come("cyd")
+    await asyncio.gather(bob.play(), cyd.play())
+
+    assert bob.matches[0][1] == ("bob", "cyd")
+
+
+# Those who watch
+
+
+@house_test(fish(), strangers=Strangers(matches=1))
+async def test_spectators_see_a_room_by_its_name_or_id_to_its_end_and_then_the_way_out(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+    await house.until(lambda: house.house.rooms)
+    [room] = house.house.rooms.values()
+    watching = [await house.watch(wanted) for wanted in (room.id, room.name)]
+
+    await asyncio.gather(*(visit.play() for visit in visits))
+
+    for caller in watching:
+        first, *rest = [message async for message in the_rest(caller)]
+        assert (first["type"], first["room"], first["seq"]) == ("snapshot", room.id, 0)
+        last = len(read(house.journals()[room.id]).facts) + 1  # that it is over
+        assert [message["seq"] for message in rest] == [*range(1, last + 1), last]
+        assert [message["type"] for message in rest] == [*["patch"] * last, "snapshot"]
+
+
+async def the_rest(caller: Caller) -> AsyncIterator[dict[str, Any]]:
+    """All that comes until they hang up."""
+    while (message := await caller.hear()) is not None:
+        yield message
+
+
+@house_test(fish())
+async def test_who_wants_to_watch_a_room_that_is_not_there_hears_so(house: Open) -> None:
+    caller = await house.watch("fish-77")
+
+    assert [message["why"] async for message in the_rest(caller)] == ["there is no room fish-77"]
+
+
+@house_test(fish())
+async def test_who_watches_anything_goes_on_to_the_next_room(house: Open) -> None:
+    stroller = await house.watch()
+    visits = [await house.come(name) for name in ("ann", "bob")]
+
+    playing = asyncio.gather(*(visit.play(times=2) for visit in visits))
+    seen = list[str]()
+    while len(seen) < 2:
+        message = await stroller.hear()
+        assert message is not None
+        if message["type"] == "snapshot" and message["room"] not in seen:
+            seen.append(message["room"])
+    await playing
+
+    assert seen == [match for match, _ in visits[0].matches[:2]]

@@ -1,0 +1,53 @@
+"""Cut all that a player says at a house in pieces, at every byte: the journal is the same."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.server.settings import Strangers
+from tests.players.test_door import run
+from tests.server.guests import undisturbed
+from tests.server.test_house import fish, opened
+
+
+async def play_in_pieces(folder: Path, cut: Callable[[bytes], list[bytes]]) -> int:
+    """Play a match in which one player says everything in such pieces; how long its longest answer is."""
+    longest = 0
+    async with opened(folder, fish(), strangers=Strangers(matches=1)) as house:
+        ann, bob = await house.come("ann"), await house.come("bob")
+
+        async def talk() -> None:
+            nonlocal longest
+            while (message := await ann.hear()) is not None:
+                text = ann.answer(message)
+                longest = max(longest, len(text))
+                for piece in cut(text):
+                    ann.caller.say(piece)
+                    await asyncio.sleep(0)  # so that it comes for itself
+
+        await asyncio.gather(talk(), bob.play("suspended"))
+        [path] = house.journals().values()
+    recorded = read(path)
+    final = verify(recorded)
+    assert not final.ejected
+    assert (final.result, list(recorded.facts)) == undisturbed(recorded)
+    return longest
+
+
+def cut_in_two(at: int, text: bytes) -> list[bytes]:
+    return [text[:at], text[at:]]
+
+
+def test_what_is_cut_at_any_byte_gives_the_same_journal(tmp_path: Path) -> None:
+    longest = run(play_in_pieces(tmp_path / "whole", lambda text: [text]))
+
+    assert longest > 60
+    for at in range(1, longest):
+        run(play_in_pieces(tmp_path / f"{at}", partial(cut_in_two, at)))
+
+
+def test_so_does_what_comes_byte_by_byte(tmp_path: Path) -> None:
+    run(play_in_pieces(tmp_path, lambda text: [text[at : at + 1] for at in range(len(text))]))
