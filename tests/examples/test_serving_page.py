@@ -1,0 +1,47 @@
+"""Hold docs/serving.md against the code: its commands are understood, its numbers are those of the settings."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fairplay.cli.main import load
+from fairplay.server.settings import Strangers
+from fairplay.tournament.file import read_sign_up
+
+TEXT = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+COMMANDS = re.findall(r"^    fairplay (.*?)(?:  +#.*| > .*)?$", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_is_understood(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cup").mkdir()
+    verb, *words = shlex.split(line)
+
+    command = load(verb)
+
+    assert command is not None
+    assert command.make_context(verb, words).params
+
+
+def test_all_verbs_of_a_house_are_there() -> None:
+    assert {line.split()[0] for line in COMMANDS} == {"serve", "join", "watch", "status", "token", "standings"}
+
+
+def test_the_limits_for_strangers_are_those_of_the_code() -> None:
+    told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", TEXT, re.MULTILINE))
+
+    assert {name: float(number) for name, number in told.items()} == msgspec.to_builtins(Strangers())
+
+
+def test_the_tournament_is_read(tmp_path: Path) -> None:
+    [cup] = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    (tmp_path / "cup.toml").write_text(cup)
+
+    found = read_sign_up(tmp_path / "cup.toml")
+
+    assert msgspec.to_builtins(found) == tomllib.loads(cup)["signup"]
