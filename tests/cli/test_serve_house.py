@@ -1,17 +1,20 @@
 """Keep a house by the command: what is refused, what its help shows, and who may watch."""
 
+import re
 import shlex
 import socket
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from fairplay.cli.serve import serve
-from tests.cli.command import SCRIPT, Done, fairplay, refusal, started
+from tests.cli.command import SCRIPT, Done, fairplay, refusal, script, started
 from tests.cli.open_house import ENOUGH, open_house
 from tests.some import some
 
+SERVING = Path(__file__).parents[2] / "docs" / "serving.md"
 FISH = ("fish", "--port", "0", "--set", "rows=4", "--set", "columns=4")
 
 
@@ -77,3 +80,21 @@ def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
         assert house.stop() == 0
 
     assert refusal(seen) == f"{house.place}: too many watch already"
+
+
+@pytest.mark.parametrize("scheme", ["tls", "wss"])
+def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme: str, tmp_path: Path) -> None:
+    [line] = re.findall(r"^    (openssl .*)$", SERVING.read_text(), re.MULTILINE)
+    subprocess.run(shlex.split(line), cwd=tmp_path, check=True, capture_output=True, timeout=ENOUGH)
+    certificate, key = tmp_path / "house.pem", tmp_path / "key.pem"
+    options = ("--fill", "random", "--max", "2", "--wait", "0.1", "--websocket", "0", "--folder", tmp_path / "kept")
+
+    with open_house(*FISH, "--tls", certificate, key, *options) as house:
+        tcp, websocket = re.findall(r"127\.0\.0\.1:(\d+)", "".join(house.told))
+        place = f"{scheme}://localhost:{tcp if scheme == 'tls' else websocket}"
+        joined = script("join", place, "greedy", "--matches", "1", "--ca", str(certificate), timeout=ENOUGH)
+        told = fairplay("status", place, "--ca", str(certificate))
+        assert house.stop() == 0
+
+    assert joined.code == 0, joined
+    assert "OVER SINCE" in told.out

@@ -194,8 +194,9 @@ class Connection(asyncio.BufferedProtocol, Line):
 
 async def over_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None) -> Connection:
     """The line over a connection that was let in, encrypted if need be."""
-    _, line = await asyncio.get_running_loop().connect_accepted_socket(Connection, connection, ssl=tls)
-    return line
+    line = Connection()
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
+    return line  # with TLS, uvloop would return a protocol of its own
 
 
 def closed() -> Closed:
