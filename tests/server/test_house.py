@@ -345,3 +345,43 @@ async def test_who_watches_anything_goes_on_to_the_next_room(house: Open) -> Non
     await playing
 
     assert seen == [match for match, _ in visits[0].matches[:2]]
+
+
+@house_test(fish(), strangers=Strangers(matches=1))
+async def test_it_goes_on_to_a_room_that_was_there_before(house: Open) -> None:
+    ann, bob, cyd, dan = [await house.come(name) for name in ("ann", "bob", "cyd", "dan")]
+    others = asyncio.gather(bob.play())
+    await ann.play("take_turn")
+    stroller = await house.watch()
+    await asyncio.gather(cyd.play(), dan.play())
+
+    seen = dict[str, None]()
+    while len(seen) < 2:
+        message = await stroller.hear()
+        assert message is not None
+        seen[message["room"]] = None
+
+    assert list(seen) == [cyd.matches[0][0], ann.matches[0][0]]
+    ann.caller.say(ann.answer(ann.heard[-1]))
+    await asyncio.gather(ann.play(), others)
+
+
+# The end
+
+
+@house_test(fish())
+async def test_a_house_stops_as_soon_as_the_open_question_is_answered(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play("suspended"))
+    await ann.play("take_turn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.GRACE", 3600.0)
+
+        stops = asyncio.create_task(house.house.stop("a pause", 5.0))
+        await asyncio.sleep(0)
+        ann.caller.say(ann.answer(ann.heard[-1]))
+        await stops
+
+    assert [(await ann.play("suspended"))["why"], (await hears)["why"]] == ["a pause"] * 2
+    [path] = house.journals().values()
+    assert len(read(path).facts) == 1
