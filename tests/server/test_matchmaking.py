@@ -72,3 +72,14 @@ def test_those_meet_who_have_met_least() -> None:
     made = tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"most": 2, "policy": "new-faces"})
 
     assert ids(made) == [["p0", "p2"], ["p1", "p3"]]
+
+
+def test_whose_time_is_not_up_is_due_later_however_coarse_the_clock_is() -> None:
+    early = 0
+    for since in range(1000, 3000):  # milliseconds, in which a clock may count
+        one = Waiting("ann", since / 1000, {})
+        now = (since + 100) / 1000
+        found = tables([one], now, least=2, most=2, wait=0.1, filled=True, random=Random(0))
+        assert found or one.since + 0.1 > now
+        early += not found
+    assert early

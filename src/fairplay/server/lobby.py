@@ -33,10 +33,10 @@ class Queue:
 
     def look(self) -> None:
         """Open rooms for those who can begin, and look again when the time of the others is up."""
-        loop, offer = asyncio.get_running_loop(), self.offer
+        offer, now = self.offer, asyncio.get_running_loop().time()
         found = tables(
             [one for _, one in self.waiting.values()],
-            loop.time(),
+            now,
             least=offer.least,
             most=offer.most,
             wait=offer.wait,
@@ -47,18 +47,18 @@ class Queue:
         for table in found:
             visitors = [self.waiting.pop(one.id)[0] for one in table]
             self._open(offer, sorted(visitors, key=lambda visitor: visitor.number))
-        self._set_alarm(loop)
+        self._set_alarm(now)
 
     def close(self) -> None:
         """Open no room any more."""
         if self._alarm is not None:
             self._alarm.cancel()
 
-    def _set_alarm(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _set_alarm(self, now: float) -> None:
         self.close()
         due = [one.since + self.offer.wait for _, one in self.waiting.values()]
-        if due and min(due) > loop.time():  # else there are too few of them, and somebody has to come
-            self._alarm = loop.call_at(min(due), self.look)
+        if due and min(due) > now:  # else there are too few of them, and somebody has to come
+            self._alarm = asyncio.get_running_loop().call_at(min(due), self.look)
 
 
 class Lobby:

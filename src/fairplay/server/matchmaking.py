@@ -63,7 +63,7 @@ def tables(
     """
     left, made = list(waiting), list[list[Waiting]]()
     while left:
-        is_up = now - min(one.since for one in left) >= wait
+        is_up = now >= min(one.since for one in left) + wait  # as whoever looks again then works it out
         if len(left) < most and not (is_up and (len(left) >= least or filled)):
             break
         table = POLICIES[policy](left, random)[:most]
