@@ -200,13 +200,13 @@ def limits_named(text: str | None) -> Limits | None:
     return None if text is None else limits_from(text)
 
 
-def settings(parameters: Sequence[str]) -> dict[str, str]:
-    """The parameters of --set NAME=VALUE."""
+def settings(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
+    """What was said by an option NAME=VALUE that can be given several times, such as --set."""
     found: dict[str, str] = {}
-    for text in parameters:
+    for text in pairs:
         name, equals, value = text.partition("=")
         if not equals or name in found:
-            raise BadRequest(f"--set {text}: write NAME=VALUE, and each name once")
+            raise BadRequest(f"{option} {text}: write NAME=VALUE, and each name once")
         found[name] = value
     return found
 

@@ -12,10 +12,11 @@ from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest
 
 DOORS = {"port", "host", "websocket", "tls", "web", "web_host", "folder", "guests", "window", "back", "log"}
+DOORS |= {"name", "web_names", "strangers"}
 ALLOWED = {  # what makes sense beside what is served
     "GAME": DOORS | {"parameters", "least", "most", "wait", "policy", "fill", "limit"},
     "--config": DOORS,
-    "--tournament": DOORS - {"guests"},
+    "--tournament": DOORS - {"guests", "name"},
     "--course": {"port", "host", "least", "most", "wait", "tries", "turn", "journal"},
 }
 
@@ -33,6 +34,9 @@ ALLOWED = {  # what makes sense beside what is served
     "--web", type=click.IntRange(0, 65535), metavar="PORT", help="For browsers and monitors; /metrics, /healthz."
 )
 @click.option("--web-host", metavar="HOST", help="The address for that.  [default: 127.0.0.1]")
+@click.option("--web-name", "web_names", multiple=True, metavar="HOST", help="A name by which browsers may call it.")
+@click.option("--name", help="What the house is called.")
+@click.option("--strangers", multiple=True, metavar="NAME=N", help="A limit for strangers; see docs/serving.md.")
 @click.option("--folder", metavar="DIR", help="Where all is kept that happens.  [default: house]")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.option("--min", "least", type=click.IntRange(1, 10_000), metavar="N", help="Play with no fewer.")

@@ -15,14 +15,27 @@ from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
 from fairplay.server.logs import logging_to, on_stderr
-from fairplay.server.settings import HouseSettings, offer, read_settings, settings
+from fairplay.server.settings import HouseSettings, offer, read_settings, settings, strangers_from
 from fairplay.tournament import notebook
+from fairplay.tournament.entrants import at
 from fairplay.tournament.file import read_cup, read_sign_up
 from fairplay.tournament.formats.allowed import check
 from fairplay.tournament.gate import joins
 from fairplay.tournament.runners import Runner
 
-AS_THEY_ARE = ("port", "host", "websocket", "web", "web_host", "folder", "guests", "window", "back")
+AS_THEY_ARE = (
+    "port",
+    "host",
+    "websocket",
+    "web",
+    "web_host",
+    "web_names",
+    "name",
+    "folder",
+    "guests",
+    "window",
+    "back",
+)
 OF_AN_OFFER = ("least", "most", "wait", "policy", "fill")
 
 
@@ -52,6 +65,10 @@ def doors_from(given: Mapping[str, Any]) -> dict[str, Any]:
     flags = {name: given[name] for name in AS_THEY_ARE if name in given}
     if "tls" in given:
         flags["certificate"], flags["key"] = given["tls"]
+    if "strangers" in given:
+        limits = parameters_from(given["strangers"], "--strangers")
+        with at("--strangers"):
+            flags["strangers"] = strangers_from(limits)
     return flags
 
 

@@ -116,7 +116,6 @@ def read_settings(path: Path, flags: Mapping[str, Any]) -> HouseSettings:
         tables = tables_in(path)
         refuse_unknown(tables, Written.__struct_fields__, "")
         written = converted(tables, Written, "")
-        refuse_unknown(written.strangers, Strangers.__struct_fields__, "strangers")
         found: dict[str, Any] = {name: getattr(written, name) for name in SAME if getattr(written, name) is not None}
         if "folder" in found:
             found["folder"] = str(path.parent / found["folder"])
@@ -124,7 +123,8 @@ def read_settings(path: Path, flags: Mapping[str, Any]) -> HouseSettings:
             found["certificate"] = str(path.parent / written.tls.certificate)
             found["key"] = str(path.parent / written.tls.key)
         offers = tuple(offer_at(number, table) for number, table in enumerate(written.games, 1))
-        strangers = converted(written.strangers, Strangers, "strangers")
+        with at("strangers"):
+            strangers = strangers_from(written.strangers)
     return settings({"offers": offers, "strangers": strangers, **found, **flags})
 
 
@@ -136,6 +136,12 @@ def settings(found: Mapping[str, Any]) -> HouseSettings:
         return msgspec.convert(msgspec.to_builtins(found), HouseSettings)
     except msgspec.ValidationError as error:
         raise BadRequest(f"these are no settings of a house: {error}") from None
+
+
+def strangers_from(table: Mapping[str, Any]) -> Strangers:
+    """The limits for strangers, of which numbers may be given as text. Raises BadRequest if they make no sense."""
+    refuse_unknown(table, Strangers.__struct_fields__, "")
+    return converted(table, Strangers, "", strict=False)
 
 
 def offer_at(number: int, table: Any) -> Offer:

@@ -378,9 +378,7 @@ def misbehave(line: FarEnd, do: Do, at: str) -> None:
     turns = 0
     if at == CONNECT:
         do(Turn(line, b"", b"", 0.0, b"", old))
-    while (question := line.read()) is not None and question["type"] != "goodbye":
-        if "nonce" not in question:  # it needs no answer
-            continue
+    for question in (it for it in iter(line.read, None) if "nonce" in it):  # all else needs no answer
         nonce, answer = (json.dumps(it).encode() for it in (question["nonce"], answer_to(question, turns)))
         turn = Turn(line, nonce, answer, question["limit"], json.dumps(question).encode(), old)
         if at in (ANY, question["type"]):

@@ -243,10 +243,10 @@ def choice(value: Any, kind: type[Choice], where: str) -> Choice:
     return known[value]
 
 
-def converted(value: Any, kind: type[Kind], where: str) -> Kind:
+def converted(value: Any, kind: type[Kind], where: str, *, strict: bool = True) -> Kind:
     """A value of this type, or a line that says what is not as it should be."""
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         place, why = in_words(error)
         raise BadRequest(": ".join(part for part in (f"{where}{place}".lstrip("."), why) if part)) from None
