@@ -385,3 +385,24 @@ async def test_a_house_stops_as_soon_as_the_open_question_is_answered(house: Ope
     assert [(await ann.play("suspended"))["why"], (await hears)["why"]] == ["a pause"] * 2
     [path] = house.journals().values()
     assert len(read(path).facts) == 1
+
+
+@house_test(fish())
+async def test_no_room_opens_while_a_house_stops(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play("suspended"))
+    await ann.play("take_turn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.GRACE", 3600.0)
+
+        stops = asyncio.create_task(house.house.stop("a pause", 5.0))
+        await asyncio.sleep(0)
+        others = [await house.come(name) for name in ("cyd", "dee")]
+        rooms = len(house.house.rooms)
+        ann.caller.say(ann.answer(ann.heard[-1]))
+        await stops
+
+    assert rooms == 1
+    assert [(await one.play("suspended"))["why"] for one in (ann, *others)] == ["a pause"] * 3
+    assert (await hears)["why"] == "a pause"
+    assert len(house.journals()) == 1

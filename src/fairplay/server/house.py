@@ -118,7 +118,9 @@ class House:
         self.visitors.pop(visitor.id, None)
 
     def _is_free(self, visitor: Visitor) -> None:
-        """Let somebody sit down where it is awaited, or wait."""
+        """Let somebody sit down where it is awaited, or wait; a house that stops opens no room any more."""
+        if self._pause.is_on:
+            return
         for seat in self._awaited.get(visitor.id, ()):
             if not seat.taken.done():
                 visitor.room = seat.match
@@ -142,7 +144,7 @@ class House:
         )
         try:
             self._begun(new_match(spec), visitors)
-        except HostFault as fault:  # nothing can be recorded
+        except HostFault as fault:
             warn("no room can be opened", why=str(fault))
             for visitor in visitors:
                 self.send_away(visitor, "the house cannot open a room now")
@@ -394,6 +396,5 @@ def offer_seen(offer: Offer) -> OfferSeen:
 
 def seen(room: Room) -> RoomSeen:
     """A room as everybody may see it."""
-    number = 0 if room.hub.last is None else room.hub.last.seq
-    spectators = room.hub.watching
+    number, spectators = 0 if room.hub.last is None else room.hub.last.seq, room.hub.watching
     return room_seen(room.id, room.name, room.match, stage=room.stage, number=number, spectators=spectators)

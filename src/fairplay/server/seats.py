@@ -23,26 +23,26 @@ class Pause:
     """Lets a house stop between two questions: those that are open are answered, and no other is asked."""
 
     def __init__(self) -> None:
-        self._is_on = False
+        self.is_on = False
         self._open = 0
         self._quiet = asyncio.Event()
 
     async def begin(self, within: float) -> None:
         """Ask nobody any more, and come back when nobody has to answer. Raises TimeoutError after so many seconds."""
-        self._is_on = True
+        self.is_on = True
         if self._open:
             async with asyncio.timeout(within):
                 await self._quiet.wait()
 
     async def __aenter__(self) -> None:
         """Ask a question within; if none may be asked, this waits to be called off."""
-        if self._is_on:
+        if self.is_on:
             await asyncio.get_running_loop().create_future()
         self._open += 1
 
     async def __aexit__(self, *_: object) -> None:
         self._open -= 1
-        if self._is_on and not self._open:
+        if self.is_on and not self._open:
             self._quiet.set()
 
 
