@@ -29,8 +29,9 @@ from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import wire
 from fairplay.players.limits import Limits
+from fairplay.players.line import Line
 from fairplay.players.location import near
-from fairplay.players.remote import Line, Remote
+from fairplay.players.remote import Remote
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 

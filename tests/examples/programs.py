@@ -12,8 +12,9 @@ from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.limits import Limits
+from fairplay.players.line import Line
 from fairplay.players.process import Program
-from fairplay.players.remote import Line, Remote
+from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
 from fairplay.players.wire import MOST_BYTES
@@ -40,13 +41,12 @@ class Played(NamedTuple):
     said: list[Said]
 
 
-class Tapped:
+class Tapped(Line):
     """A line on which everything is overheard."""
 
     def __init__(self, line: Line) -> None:
         self.said: list[Said] = []
         self._line = line
-        self.evidence = line.evidence
 
     async def wake(self) -> None:
         await self._line.wake()
@@ -61,6 +61,9 @@ class Tapped:
     async def receive(self) -> bytes:
         self.said.append(Said(False, await self._line.receive()))
         return self.said[-1].text
+
+    def evidence(self) -> str:
+        return self._line.evidence()
 
     def offer(self, text: bytes) -> bool:
         taken = self._line.offer(text)

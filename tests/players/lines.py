@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fairplay.players.remote import Closed, Line, TooMuch
+from fairplay.players.line import Closed, Line, TooMuch
 
 T = TypeVar("T")
 Question = dict[str, Any]

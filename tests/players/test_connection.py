@@ -14,7 +14,7 @@ from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.connection import CHUNK, MOST_HELD, MOST_SHOWN, MOST_UNREAD, Connection, notice_loss, over_tcp
 from fairplay.players.hall import Hall
-from fairplay.players.remote import Closed, Cut, TooMuch
+from fairplay.players.line import Closed, Cut, TooMuch
 from tests.players.cancelling import When, cancelled_at
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from fairplay.course.dialect import Call
 from fairplay.players.course_line import CourseLine
 from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client, CourseRemote
 from fairplay.players.limits import Limits
-from fairplay.players.remote import Closed
+from fairplay.players.line import Closed
 from fairplay.players.values import MOST_BLANKS
 from fairplay.referee.local import NO_ACTION
 from tests.players.courses import run, turns
@@ -285,7 +285,7 @@ def test_sending_waits_for_who_does_not_read_and_no_longer() -> None:
 def in_no_time(act: Callable[[Client, socket.socket, Clockwork], Awaitable[Any]], buffer: int | None = None) -> Any:
     async def do(loop: Clockwork) -> Any:
         async with pair(buffer) as (line, theirs):
-            return await act(Client(line, clock=loop.time), theirs, loop)
+            return await act(Client(line), theirs, loop)
 
     return in_clockwork(do)
 

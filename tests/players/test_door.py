@@ -29,8 +29,8 @@ from fairplay.players.connection import over_tcp
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
+from fairplay.players.line import Line
 from fairplay.players.places import host_and_port
-from fairplay.players.remote import Line
 from fairplay.players.serve import serve_player
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt

@@ -19,8 +19,9 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.players import cell, process, process_tree, sandbox
 from fairplay.players.limits import Limits
+from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program, fate
-from fairplay.players.remote import Closed, Remote, TooMuch
+from fairplay.players.remote import Remote
 from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt

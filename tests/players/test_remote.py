@@ -18,9 +18,9 @@ from fairplay.games.q import Exchange, Pass, Q
 from fairplay.players import timer as timers
 from fairplay.players import wire
 from fairplay.players.limits import Limits
-from fairplay.players.remote import MOST_STALE, Closed, Remote, TooMuch
+from fairplay.players.line import Closed, TooMuch
+from fairplay.players.remote import MOST_STALE, Remote
 from fairplay.players.stream import Stream
-from fairplay.players.timer import Timer
 from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
 
 GAME = Q()
@@ -35,7 +35,7 @@ def asked(line: Scripted, *messages: Message, limits: Limits = LIMITS, **options
     """What a player at this line answers, one question after the other, in no time."""
 
     async def ask(loop: Clockwork) -> list[Answer]:
-        remote = Remote(line, GAME, match_id="m", limits=limits, clock=loop.time, **options)
+        remote = Remote(line, GAME, match_id="m", limits=limits, **options)
         return [await remote.ask(message) for message in messages]
 
     return in_clockwork(ask)
@@ -117,7 +117,7 @@ def test_whoever_calls_it_off_leaves_nothing_at_work() -> None:
     line = Scripted()
 
     async def call_off(loop: Clockwork) -> None:
-        asking = asyncio.ensure_future(Remote(line, GAME, clock=loop.time).ask(TURN))
+        asking = asyncio.ensure_future(Remote(line, GAME).ask(TURN))
         await asyncio.sleep(1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -130,7 +130,7 @@ def test_whoever_calls_it_off_leaves_nothing_at_work() -> None:
 
 def test_hello_may_take_as_long_as_starting_up_may() -> None:
     async def greet(loop: Clockwork, seconds: float) -> Answer:
-        return await Remote(Scripted((seconds, BOWS)), GAME, limits=LIMITS, clock=loop.time).hello()
+        return await Remote(Scripted((seconds, BOWS)), GAME, limits=LIMITS).hello()
 
     assert isinstance(in_clockwork(lambda loop: greet(loop, 9.9)), Answered)
     assert failed(in_clockwork(lambda loop: greet(loop, 10.1))).why == "no answer within 10 s"
@@ -145,7 +145,7 @@ def stalled(reply_at: float, stalls: dict[float, float], limit: float = 1.0) -> 
     async def ask(loop: Clockwork) -> Answer:
         for moment, seconds in stalls.items():
             loop.call_later(moment, loop.pass_time, seconds)
-        remote = Remote(Scripted((reply_at, PASSES)), GAME, limits=Limits(move=limit), clock=loop.time)
+        remote = Remote(Scripted((reply_at, PASSES)), GAME, limits=Limits(move=limit))
         return await remote.ask(TURN)
 
     return in_clockwork(ask)
@@ -187,7 +187,7 @@ def test_a_delay_of_ours_is_not_charged_to_the_bank() -> None:
     async def ask(loop: Clockwork) -> list[Answer]:
         loop.call_later(0.5, loop.pass_time, 10.0)
         line = Scripted((1.0, PASSES), (0.8, PASSES))
-        remote = Remote(line, GAME, limits=limits, clock=loop.time)
+        remote = Remote(line, GAME, limits=limits)
         return [await remote.ask(TURN), await remote.ask(TURN)]
 
     assert [type(answer) for answer in in_clockwork(ask)] == [Answered, Answered]
@@ -384,7 +384,7 @@ def test_whoever_fails_at_hello_has_failed_at_the_greeting() -> None:
     line = Scripted((0.0, b"junk"), (0.0, BOWS))
 
     async def greet(loop: Clockwork) -> tuple[Answer, Answer]:
-        remote = Remote(line, GAME, clock=loop.time)
+        remote = Remote(line, GAME)
         return await remote.hello(), await remote.ask(START)
 
     hello, start = in_clockwork(greet)
@@ -445,7 +445,7 @@ def test_a_resumed_match_goes_on_counting_turns() -> None:
 
 def test_hello_asks_for_a_name() -> None:
     async def greet(loop: Clockwork, answer: Any) -> Answer:
-        return await Remote(Scripted((0.0, answering(answer))), GAME, clock=loop.time).hello()
+        return await Remote(Scripted((0.0, answering(answer))), GAME).hello()
 
     named = in_clockwork(lambda loop: greet(loop, {"name": "ann"}))
     nameless = in_clockwork(lambda loop: greet(loop, None))
@@ -459,9 +459,9 @@ def test_the_ejected_are_told_why_others_have_a_receipt_and_without_one_just_hea
     lines = Scripted(), Scripted(), Scripted()
 
     async def close(loop: Clockwork) -> None:
-        await Remote(lines[0], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(ejected)
-        await Remote(lines[1], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(None)
-        await Remote(lines[2], GAME, match_id="m", limits=LIMITS, clock=loop.time).close(receipt)
+        await Remote(lines[0], GAME, match_id="m", limits=LIMITS).close(ejected)
+        await Remote(lines[1], GAME, match_id="m", limits=LIMITS).close(None)
+        await Remote(lines[2], GAME, match_id="m", limits=LIMITS).close(receipt)
 
     in_clockwork(close)
 
@@ -545,8 +545,9 @@ def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch:
 
 
 def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    net = Timer._net
-    monkeypatch.setattr(Timer, "_net", lambda self, unsure: net(self, unsure=unsure) - 0.5)
+    for name in ("taken", "passed"):
+        net = getattr(timers.Lag, name)
+        monkeypatch.setattr(timers.Lag, name, lambda self, since, net=net: net(self, since) - 0.5)
 
     assert isinstance(stalled(0.3 + 1.2, {0.3: 0.3}), Answered)
     assert isinstance(after(5.1), Answered)

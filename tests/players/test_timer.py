@@ -62,7 +62,7 @@ def charged(answers: list[Answer]) -> float:
 def test_an_instant_player_is_hardly_charged_on_a_loop_that_is_busy_in_pieces(busy: float, free: float) -> None:
     async def turns(loop: Clockwork) -> list[Answer]:
         line = Scripted(*[(0.0002, PLACES)] * 40)
-        remote = Remote(line, GAME, limits=Limits(bank=2.0), clock=loop.time)
+        remote = Remote(line, GAME, limits=Limits(bank=2.0))
         stalls = Stalls(loop, busy, free)
         answers = [await remote.ask(TURN) for _ in range(40)]
         stalls.over()
@@ -73,7 +73,7 @@ def test_an_instant_player_is_hardly_charged_on_a_loop_that_is_busy_in_pieces(bu
 
 def test_instant_players_are_hardly_charged_for_the_work_that_each_other_makes() -> None:
     async def room(loop: Clockwork) -> float:
-        remote = Remote(Scripted(*[(0.0002, PLACES)] * 40), GAME, clock=loop.time)
+        remote = Remote(Scripted(*[(0.0002, PLACES)] * 40), GAME)
         answers = []
         for _ in range(40):
             answers.append(await remote.ask(TURN))
@@ -147,7 +147,7 @@ def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms
 
 def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
     async def turns(loop: Clockwork) -> list[Answer]:
-        remote = Remote(Scripted((0.0007, PLACES), (0.004, PLACES)), GAME, clock=loop.time)
+        remote = Remote(Scripted((0.0007, PLACES), (0.004, PLACES)), GAME)
         return [await remote.ask(TURN), await remote.ask(TURN)]
 
     assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
@@ -155,7 +155,7 @@ def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
 
 def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
     async def turns(loop: Clockwork) -> list[Answer]:
-        remote = Remote(Scripted(*[(0.1, PLACES)] * 3), GAME, clock=loop.time)
+        remote = Remote(Scripted(*[(0.1, PLACES)] * 3), GAME)
         answers = []
         for late in (0.0, 0.010, 0.015):
             asking = asyncio.ensure_future(remote.ask(TURN))
@@ -175,7 +175,7 @@ def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: flo
     async def wait(loop: Clockwork) -> tuple[Answer, float, float]:
         stalls = Stalls(loop, busy, free)
         since = loop.now
-        answer = await Remote(Scripted(), GAME, limits=Limits(move=limit), clock=loop.time).ask(TURN)
+        answer = await Remote(Scripted(), GAME, limits=Limits(move=limit)).ask(TURN)
         stalls.over()
         return answer, loop.now - since, stalls.lost
 
@@ -190,7 +190,7 @@ def test_a_loop_that_looks_often_enough_gives_nothing_to_who_still_thinks() -> N
     async def wait(loop: Clockwork) -> float:
         stalls = Stalls(loop, timers.INSTANT / 2, 0.0)
         since = loop.now
-        await Remote(Scripted(), GAME, limits=Limits(move=1.0), clock=loop.time).ask(TURN)
+        await Remote(Scripted(), GAME, limits=Limits(move=1.0)).ask(TURN)
         stalls.over()
         return loop.now - since
 
@@ -224,7 +224,7 @@ def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
 def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> None:
     async def turn(loop: Clockwork) -> Answer:
         loop.call_later(0.8, loop.pass_time, 0.5)
-        return await Remote(Scripted((0.9, PLACES)), GAME, clock=loop.time).ask(TURN)
+        return await Remote(Scripted((0.9, PLACES)), GAME).ask(TURN)
 
     answer = in_clockwork(turn)
 
@@ -237,7 +237,7 @@ def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> No
 def test_a_delay_counts_once_for_everybody_who_waits() -> None:
     async def wait(loop: Clockwork) -> list[Answer]:
         loop.call_later(0.3, loop.pass_time, 0.5)
-        remotes = [Remote(Scripted(), GAME, limits=Limits(move=1.0), clock=loop.time) for _ in range(20)]
+        remotes = [Remote(Scripted(), GAME, limits=Limits(move=1.0)) for _ in range(20)]
         answers: list[Answer] = await asyncio.gather(*(remote.ask(TURN) for remote in remotes))
         assert loop.now == pytest.approx(1000.0 + 1.5, abs=2 * PERIOD)
         return answers
@@ -249,11 +249,11 @@ def test_a_delay_counts_once_for_everybody_who_waits() -> None:
 
 def test_a_delay_before_the_question_is_not_given_back() -> None:
     async def wait(loop: Clockwork) -> Answer:
-        before = asyncio.ensure_future(Remote(Scripted((3.0, PLACES)), GAME, clock=loop.time).ask(TURN))
+        before = asyncio.ensure_future(Remote(Scripted((3.0, PLACES)), GAME).ask(TURN))
         await asyncio.sleep(0.5)
         loop.pass_time(1.0)  # somebody waits already, and the loop is late when the question is asked
         since = loop.now
-        answer = await Remote(Scripted((0.7, PLACES)), GAME, limits=Limits(move=0.5), clock=loop.time).ask(TURN)
+        answer = await Remote(Scripted((0.7, PLACES)), GAME, limits=Limits(move=0.5)).ask(TURN)
         assert loop.now - since == pytest.approx(0.5, abs=0.001)
         await before
         return answer
@@ -284,7 +284,7 @@ async def looks(loop: Clockwork, work: Awaitable[Any]) -> int:
 
 def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
     async def wait(loop: Clockwork, seats: int) -> int:
-        remotes = [Remote(Scripted(), GAME, clock=loop.time) for _ in range(seats)]
+        remotes = [Remote(Scripted(), GAME) for _ in range(seats)]
         return await looks(loop, asyncio.gather(*(remote.ask(TURN) for remote in remotes)))
 
     one, many = (in_clockwork(lambda loop, seats=seats: wait(loop, seats)) for seats in (1, 300))  # type: ignore[misc]
@@ -295,7 +295,7 @@ def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
 
 def test_nothing_ticks_when_nobody_waits() -> None:
     async def idle(loop: Clockwork) -> int:
-        await Remote(Scripted((1.0, PLACES)), GAME, clock=loop.time).ask(TURN)
+        await Remote(Scripted((1.0, PLACES)), GAME).ask(TURN)
         return await looks(loop, asyncio.sleep(5.0))
 
     assert in_clockwork(idle) < 10
@@ -306,7 +306,7 @@ def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
     before = len(LAGS)
 
     for _ in range(5):
-        in_clockwork(lambda loop: Remote(Scripted((1.0, PLACES)), GAME, clock=loop.time).ask(TURN))
+        in_clockwork(lambda loop: Remote(Scripted((1.0, PLACES)), GAME).ask(TURN))
     gc.collect()
 
     assert len(LAGS) <= before
@@ -317,7 +317,7 @@ def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
 
 def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
     async def work(loop: Clockwork) -> float:
-        with pytest.raises(TimeoutError), Timer(1.0, loop.time):
+        with pytest.raises(TimeoutError), Timer(1.0):
             await asyncio.sleep(5)
         task = asyncio.current_task()
         assert task is not None and task.cancelling() == 0
@@ -329,7 +329,7 @@ def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
 
 def test_a_cancellation_by_others_stays_one() -> None:
     async def wait(loop: Clockwork) -> None:
-        with Timer(1.0, loop.time):
+        with Timer(1.0):
             await asyncio.sleep(5)
 
     async def cancel(loop: Clockwork, after: float) -> None:
@@ -343,7 +343,7 @@ def test_a_cancellation_by_others_stays_one() -> None:
 
 def test_a_cancellation_by_others_in_the_very_moment_when_the_time_is_up_stays_one() -> None:
     async def wait(loop: Clockwork) -> None:
-        timer = Timer(1.0, loop.time)
+        timer = Timer(1.0)
         loop.call_later(0.9, loop.call_at, loop.now + 1.0, also, timer)
         with timer:
             await asyncio.sleep(5)
@@ -368,7 +368,7 @@ def test_an_outer_time_out_is_told_from_ours() -> None:
             try:
                 async with asyncio.timeout(outer):
                     try:
-                        with Timer(inner, loop.time):
+                        with Timer(inner):
                             await asyncio.sleep(5)
                     except TimeoutError:
                         said.append("ours")
@@ -403,7 +403,7 @@ def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: p
 
 def test_no_time_at_all_is_up_at_once() -> None:
     async def ask(loop: Clockwork) -> None:
-        with pytest.raises(TimeoutError), Timer(0.0, loop.time):
+        with pytest.raises(TimeoutError), Timer(0.0):
             raise AssertionError("nobody gets here")
 
     in_clockwork(ask)

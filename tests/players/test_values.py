@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairplay.players import values, wire
-from fairplay.players.remote import TooMuch
+from fairplay.players.line import TooMuch
 from fairplay.players.values import MOST_BLANKS, IllFormed, Scanner
 from tests.some import some
 

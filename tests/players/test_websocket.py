@@ -23,7 +23,7 @@ from fairplay.players import wire
 from fairplay.players.dial import Lost
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
-from fairplay.players.remote import Closed, Line
+from fairplay.players.line import Closed, Line
 from fairplay.players.serve import serve_player
 from fairplay.players.websocket import (
     MOST_PIECES,

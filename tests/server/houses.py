@@ -18,8 +18,8 @@ from fairplay.players import wire
 from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
 from fairplay.players.hall import Hall
+from fairplay.players.line import Line
 from fairplay.players.places import written_place
-from fairplay.players.remote import Line
 from fairplay.referee.drivers import play_async
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import complain, dealt

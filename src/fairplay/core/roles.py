@@ -76,13 +76,26 @@ class Channel(Protocol):
 
 
 class AsyncChannel(Protocol):
-    """The same, awaited."""
+    """The same, awaited.
+
+    One to a player that can be asked without waiting may also have `put`: see `QuickChannel`.
+    """
 
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
     async def close(self, parting: Parting) -> None:
         """Say some bounded last words and cut the line; called once, by the driver."""
+
+
+class QuickChannel(AsyncChannel, Protocol):
+    """A channel over which one can ask without anybody waiting: to wake somebody for an answer takes a while."""
+
+    def put(self, message: Message, then: Callable[[Answer], None]) -> bool:
+        """Say it, and have this called with the answer. False: it has to be awaited."""
+
+    def forget(self) -> None:
+        """Nobody wants to hear the answer any more."""
 
 
 class Record(Protocol):

@@ -15,9 +15,10 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.reenact import MOMENTS
 from fairplay.journal.replay import Recorded
 from fairplay.journal.transcript import Heard
+from fairplay.players.line import Line
 from fairplay.players.location import Command, House, Location, Near
 from fairplay.players.process import CHUNK, Program
-from fairplay.players.remote import DEFAULT, Line, Remote
+from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Sandbox
 from fairplay.players.thinking import Thinker
 from fairplay.referee.local import Local
@@ -29,7 +30,7 @@ MOST_LINES = 500  # of stderr, for one question
 STRAGGLES = 0.01  # seconds for what was said on stderr before a reply
 
 
-class Overheard:
+class Overheard(Line):
     """A line to a program that is told, line by line: what it is asked (>), says on stderr (|) and replies (<)."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from fairplay.core.events import Fault
 from fairplay.players import wire
-from fairplay.players.remote import Closed, Cut, Line, TooMuch
+from fairplay.players.line import Closed, Cut, Hear, Heard, Line, TooMuch
 
 CHUNK = wire.MOST_BYTES  # bytes that are read at once
 MOST_HELD = 2 * wire.MOST_BYTES  # bytes that lie here, behind which nothing more is read
@@ -50,6 +50,8 @@ class Connection(asyncio.BufferedProtocol, Line):
     Whatever comes is kept until somebody asks for it, up to a bound; behind that the other end has to wait.
     """
 
+    at_once = True
+
     def __init__(self) -> None:
         self._unsent = b""  # what waits for the end of a turn of the loop
         self._held = b""  # what came and was not asked for yet
@@ -57,6 +59,7 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._over = False  # nothing more comes
         self._open = False  # something can be said
         self._heard: asyncio.Future[None] | None = None  # for whoever waits for a line
+        self._hear: Hear | None = None  # who is called with it
         self._clear: asyncio.Future[None] | None = None  # for whoever waits until the other end has read
         self._calls: list[Callable[[], None]] = []  # for when nothing more comes
         self._loop: asyncio.AbstractEventLoop
@@ -64,8 +67,8 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._shared: Shared
         self._lost: asyncio.Future[None]
 
-    async def send(self, text: bytes) -> None:
-        """Send a whole line; whoever never reads makes this wait."""
+    def say(self, text: bytes) -> None:
+        """Send a whole line."""
         if self._open:
             shared = self._shared
             if shared.waits:
@@ -76,6 +79,16 @@ class Connection(asyncio.BufferedProtocol, Line):
                 shared.waits = True
                 self._loop.call_soon(shared.send)
                 self._transport.write(text)
+
+    def listen(self, hear: Hear | None) -> None:
+        """Have this called once with the next whole line, or with what goes wrong."""
+        self._hear = hear
+        if hear is not None and (self._held or self._over):
+            self._pass_on()
+
+    async def send(self, text: bytes) -> None:
+        """Send a whole line; whoever never reads makes this wait."""
+        self.say(text)
         if self._clear is not None:
             await asyncio.wait((self._clear,))
         if not self._open:
@@ -89,21 +102,12 @@ class Connection(asyncio.BufferedProtocol, Line):
 
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
-        while (end := self._held.find(b"\n")) < 0:
-            if len(self._held) > wire.MOST_BYTES:
-                raise TooMuch(self._held[:MOST_SHOWN])
-            if self._over:
-                raise Cut if self._held else closed()
+        while (heard := self._next()) is None:
             self._heard = self._loop.create_future()
             await self._heard
-        held = self._held
-        if end > wire.MOST_BYTES:
-            raise TooMuch(held[:MOST_SHOWN])
-        self._held = held[end + 1 :]
-        if self._deaf and len(self._held) <= wire.MOST_BYTES and not self._transport.is_closing():
-            self._deaf = False
-            self._transport.resume_reading()
-        return held[:end]
+        if not isinstance(heard, bytes):
+            raise heard
+        return heard
 
     def offer(self, text: bytes) -> bool:
         """Send a line that needs no answer, unless the other end is behind with reading."""
@@ -157,11 +161,11 @@ class Connection(asyncio.BufferedProtocol, Line):
         """Something came. Who says far more than anybody asks for is not listened to until somebody asks again."""
         new = self._shared.buffer[:nbytes].tobytes()
         self._held = held = self._held + new if self._held else new
-        if len(held) > wire.MOST_BYTES or b"\n" in new:
-            done(self._heard)
         if len(held) > MOST_HELD and not self._deaf:
             self._deaf = True
             self._transport.pause_reading()
+        if b"\n" in new or len(held) > wire.MOST_BYTES:
+            self._pass_on()
 
     def eof_received(self) -> bool:
         """Nothing more will come; but for TLS, what we say may still be read."""
@@ -184,9 +188,34 @@ class Connection(asyncio.BufferedProtocol, Line):
         done(self._clear)
         self._clear = None
 
+    def _pass_on(self) -> None:
+        """Let whoever listens have what is next; or whoever waits go on."""
+        done(self._heard)
+        if self._hear is not None and (heard := self._next()) is not None:
+            hear, self._hear = self._hear, None
+            hear(heard)
+
+    def _next(self) -> Heard | None:
+        """The next whole line, or what went wrong; None: neither is here yet."""
+        held = self._held
+        end = held.find(b"\n")
+        if end < 0:
+            if len(held) > wire.MOST_BYTES:
+                return TooMuch(held[:MOST_SHOWN])
+            if self._over:
+                return Cut() if held else closed()
+            return None
+        if end > wire.MOST_BYTES:
+            return TooMuch(held[:MOST_SHOWN])
+        self._held = held[end + 1 :]
+        if self._deaf and len(self._held) <= wire.MOST_BYTES and not self._transport.is_closing():
+            self._deaf = False
+            self._transport.resume_reading()
+        return held[:end]
+
     def _end(self) -> None:
         self._over = True
-        done(self._heard)
+        self._pass_on()
         calls, self._calls = self._calls, []
         for call in calls:
             call()

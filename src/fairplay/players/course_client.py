@@ -16,7 +16,7 @@ from fairplay.course.dialect import VOID, Call, Caller, Dialect
 from fairplay.players import wire
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
-from fairplay.players.remote import Closed, TooMuch
+from fairplay.players.line import Closed, TooMuch
 from fairplay.players.serve import MOST_SHOWN, Misunderstood
 from fairplay.players.values import IllFormed
 from fairplay.referee.closing import surely

@@ -7,7 +7,7 @@ from typing import cast
 
 from fairplay.core.events import Fault
 from fairplay.players import wire
-from fairplay.players.remote import Closed, Line, TooMuch
+from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.players.values import IllFormed, Scanner
 
 LOOKS = 8  # turns of the event loop in which whatever lies in a socket is read

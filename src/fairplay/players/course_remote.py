@@ -1,6 +1,5 @@
 """Call the clients of a course: a client for a whole tournament, and a channel to it for each match."""
 
-import time
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -17,7 +16,8 @@ from fairplay.course.plain import reader
 from fairplay.players import values, wire
 from fairplay.players.course_line import CourseLine
 from fairplay.players.limits import Budget, Limits
-from fairplay.players.remote import DEFAULT, Closed, Questioner, TooMuch
+from fairplay.players.line import Closed, TooMuch
+from fairplay.players.remote import DEFAULT, Questioner
 from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
 from fairplay.referee.local import NO_ACTION
@@ -34,14 +34,8 @@ class Client(Questioner):
     answer, is no answer. Once it has failed, it is not called again.
     """
 
-    def __init__(
-        self,
-        line: CourseLine,
-        name: str | None = None,
-        place: str = "",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(line, clock)
+    def __init__(self, line: CourseLine, name: str | None = None, place: str = "") -> None:
+        super().__init__(line)
         self._values = line
         self.name = name  # in a stranger's words
         self.place = place  # where it came from, as HOST:PORT
@@ -61,7 +55,7 @@ class Client(Questioner):
             return self._broken
         line = self._values
         await line.wake()
-        timer = Timer(limit, self._clock)
+        timer = Timer(limit)
         received, early, late = b"", b"", b""
         try:
             with timer:
@@ -86,8 +80,7 @@ class Client(Questioner):
             value = read(values.decode(received))
         except BadRequest as error:
             return self._failed(Fault.MALFORMED, not_due, timer, received, str(error))
-        took = timer.taken
-        return Answered(value, took, partial(self._known, timer, took, received))
+        return Answered(value, timer.taken, partial(self._known, timer, received))
 
     async def hang_up(self) -> None:
         """Cut the line; nothing is said."""

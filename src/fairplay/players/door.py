@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Self
@@ -16,8 +15,9 @@ from fairplay.core.messages import Answered, Failed
 from fairplay.players.connection import over_tcp
 from fairplay.players.hall import Hall
 from fairplay.players.limits import Limits
+from fairplay.players.line import Closed, Line
 from fairplay.players.places import host_and_port, reason, written_place
-from fairplay.players.remote import DEFAULT, Closed, Line, Remote
+from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.timer import Timer
 from fairplay.referee.closing import close_all_async
 
@@ -81,19 +81,18 @@ class Door:
         match_id: str = "",
         limits: Limits = DEFAULT,
         within: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> list[Guest]:
         """The guests for so many seats, in the order in which they came, after at most so many seconds.
 
         If no time is given, it is the limit for starting up. The door is closed afterwards.
         """
         patience = limits.start_up if within is None else within
-        timer = Timer(patience, clock)
+        timer = Timer(patience)
 
         def remote(line: Line) -> Remote:
-            left = max(SHORTEST, min(limits.start_up, patience - timer.taken))
+            left = max(SHORTEST, min(limits.start_up, timer.left))
             told = msgspec.structs.replace(limits, start_up=left)
-            return Remote(line, game, match_id=match_id, limits=told, clock=clock)
+            return Remote(line, game, match_id=match_id, limits=told)
 
         guests = Guests(self._line, remote, seats)
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from fairplay.core.events import Fault
 from fairplay.players import wire
-from fairplay.players.remote import Closed, Cut, Line
+from fairplay.players.line import Closed, Cut, Hear, Heard, Line
 from fairplay.referee.closing import surely
 
 REPLACED = "you came back on another line"
@@ -21,23 +21,25 @@ class LastingLine(Line):
     Whose connection is lost has so many seconds to come back; then it is gone. Others are told of both.
     """
 
+    at_once = True
+
     def __init__(self, window: float, *, on_lost: Callable[[], None], on_gone: Callable[[], None]) -> None:
         self._window = window
         self._on_lost = on_lost
         self._on_gone = on_gone
         self._line: Line | None = None  # if it is lost it is kept, as it may still carry some last words
         self._coming: Line | None = None  # what takes its place, as soon as it is closed
-        self._ready = asyncio.Event()  # somebody is there; or nobody will ever be again
+        self._there = False  # is there a connection?
         self._gone: Closed | None = None
         self._away_since = asyncio.get_running_loop().time()
         self._alarm: asyncio.TimerHandle | None = None  # for when it is gone
-        self._question = b""
-        self._said_on: Line | None = None  # where the question was said last
+        self._question = b""  # what was said last
+        self._hear: Hear | None = None  # who is called with what comes next; None: nothing was asked
 
     @property
     def is_there(self) -> bool:
         """Is there a connection now?"""
-        return self._gone is None and self._ready.is_set()
+        return self._there
 
     @property
     def is_gone(self) -> bool:
@@ -63,47 +65,34 @@ class LastingLine(Line):
                 return False
             self._line, self._coming = line, None
             self._set_alarm(None)
-            self._ready.set()
+            self._there = True
         finally:
             if self._coming is line:  # nothing came of it
                 self._coming = None
                 self._on_lost()
         line.when_lost(lambda: self._lose(line))
+        if self._there and self._hear is not None:
+            line.say(self._question)
+            line.listen(self._heard)
         return True
 
-    async def send(self, text: bytes) -> None:
+    def say(self, text: bytes) -> None:
         """Ask a question. Who is away hears it when it is back."""
-        if self._gone is not None:
-            raise self._gone
-        self._question, self._said_on = text, None
-        line = self._line
-        if line is not None and self._ready.is_set():
-            self._said_on = line
-            try:
-                await line.send(text)
-            except Closed as closed:
-                self._look_at(line, closed)
+        self._question = text
+        if self._there and self._line is not None:
+            self._line.say(text)
 
-    async def receive(self) -> bytes:
-        """The next line from whoever is there, or comes back meanwhile."""
-        while True:
-            await self._ready.wait()
-            if self._gone is not None:
-                raise self._gone
-            line = self._line
-            if line is None or not self._ready.is_set():  # lost again, before we could look
-                continue
-            try:
-                if line is not self._said_on:
-                    self._said_on = line
-                    await line.send(self._question)
-                return await line.receive()
-            except Closed as closed:
-                self._look_at(line, closed)
+    def listen(self, hear: Hear | None) -> None:
+        """Have this called once with the next line from whoever is there, or comes back meanwhile."""
+        self._hear = hear
+        if self._gone is not None:
+            self._heard(self._gone)
+        elif self._there and self._line is not None:
+            self._line.listen(self._heard if hear is not None else None)
 
     def offer(self, text: bytes) -> bool:
         """Send a line that needs no answer, if somebody is there to take it at once."""
-        return self.is_there and self._line is not None and self._line.offer(text)
+        return self._there and self._line is not None and self._line.offer(text)
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words if that can be done in so many seconds; nobody can come back afterwards."""
@@ -117,33 +106,37 @@ class LastingLine(Line):
         if self._gone is None:
             self._gone = Closed(Fault.GONE, why)
             self._coming = None
+            self._there = False
             self._set_alarm(None)
-            self._ready.set()
+            if self._hear is not None:
+                asyncio.get_running_loop().call_soon(self._heard, self._gone)
             self._on_gone()
 
     def evidence(self) -> str:
         """What is known of the connection, and for how long there is none."""
         known = "" if self._line is None else self._line.evidence()
-        if self.is_there:
+        if self._there:
             return known
         away = f"the connection was lost {asyncio.get_running_loop().time() - self._away_since:.3f} s before"
         return f"{known}\n{away}" if known else away
 
-    def _look_at(self, line: Line, closed: Closed) -> None:
-        """Go on without a line that is lost; what somebody did wrong on it is raised."""
-        if closed.fault is not Fault.GONE and not isinstance(closed, Cut):
-            raise closed
-        self._lose(line)
+    def _heard(self, heard: Heard) -> None:
+        """Pass on what came; but not that a line was lost, as somebody may come back."""
+        if isinstance(heard, Closed) and self._gone is None and (heard.fault is Fault.GONE or isinstance(heard, Cut)):
+            return
+        if self._hear is not None:
+            hear, self._hear = self._hear, None
+            hear(heard)
 
     def _lose(self, line: Line) -> None:
         """The connection is lost, unless it was given up before."""
-        if line is self._line and self.is_there:
+        if line is self._line and self._there:
             self._wait_for_it()
             self._on_lost()
 
     def _wait_for_it(self) -> None:
         """Nobody is there from now on, until somebody comes back or the time is up."""
-        self._ready.clear()
+        self._there = False
         loop = asyncio.get_running_loop()
         self._away_since = loop.time()
         self._set_alarm(loop.call_later(self._window, self.give_up, f"did not come back within {self._window:g} s"))

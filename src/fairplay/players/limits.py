@@ -93,11 +93,15 @@ class Budget:
     def spend(self, message: Message, seconds: float) -> None:
         """It took so long."""
         if isinstance(message, TakeTurn):
-            self.spend_before([seconds])
+            self.spend_turn(seconds)
 
     def spend_before(self, turns: Sequence[float]) -> None:
         """Turns took so long, one after the other."""
         for seconds in turns:
-            self._first = False
-            if self._left is not None:
-                self._left = max(0.0, self._left - seconds) + self._limits.increment
+            self.spend_turn(seconds)
+
+    def spend_turn(self, seconds: float) -> None:
+        """A turn took so long."""
+        self._first = False
+        if self._left is not None:
+            self._left = max(0.0, self._left - seconds) + self._limits.increment

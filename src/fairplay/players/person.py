@@ -13,7 +13,7 @@ from contextlib import suppress
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
-from fairplay.players.remote import Closed
+from fairplay.players.line import Closed
 from fairplay.players.stream import Stream
 from fairplay.referee.closing import surely
 

@@ -12,7 +12,7 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.cell import Cell
-from fairplay.players.remote import Closed
+from fairplay.players.line import Closed
 from fairplay.players.sandbox import Sandbox
 from fairplay.players.slots import slots
 from fairplay.players.stream import Stream

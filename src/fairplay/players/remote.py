@@ -1,12 +1,12 @@
 """Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
 
+import asyncio
 import re
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b, sha256
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,8 +16,9 @@ from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.players import wire
 from fairplay.players.limits import Budget, Limits
-from fairplay.players.timer import Timer
-from fairplay.players.wire import Malformed, Reply
+from fairplay.players.line import Closed, Heard, Line, TooMuch
+from fairplay.players.timer import Clock, Timer
+from fairplay.players.wire import Malformed
 from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION
 from fairplay.referee.referee import NOT_DUE
@@ -26,117 +27,80 @@ DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
 NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
 A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
+TOGETHER = 8  # questions whose nonces are made at once
 MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
-
-
-class Closed(Exception):
-    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection."""
-
-    def __init__(self, fault: Fault, why: str) -> None:
-        super().__init__(why)
-        self.fault = fault
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.fault, *self.args), self.__dict__
-
-
-class Cut(Closed):
-    """The other end has gone in the middle of a reply."""
-
-    def __init__(self) -> None:
-        super().__init__(Fault.MALFORMED, "the line was closed in the middle of a reply")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (), self.__dict__
-
-
-class TooMuch(Exception):
-    """More came than anybody asked for; what came first is its text."""
-
-    def __init__(self, text: bytes) -> None:
-        super().__init__("too much")
-        self.text = text
-
-
-class Line(Protocol):
-    """A line to somebody: bytes with an end there and back. Whatever goes wrong is `Closed` or `TooMuch`.
-
-    Who derives from it has nothing to wake.
-    """
-
-    async def wake(self) -> None:
-        """Come back when the other end can be asked: whoever waits for its turn to compute has no clock running."""
-        return
-
-    def rest(self) -> None:
-        """The other end is not asked any more, until it is woken again."""
-        return
-
-    async def send(self, text: bytes) -> None:
-        """Send a whole line; comes back when it is on its way."""
-
-    async def receive(self) -> bytes:
-        """The next whole line, without its end."""
-
-    def offer(self, text: bytes) -> bool:
-        """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
-        return False
-
-    def when_lost(self, call: Callable[[], None]) -> None:
-        """Have this called once nothing more can come, also while nobody asks; at once, if it is so already."""
-        return
-
-    async def hang_up(self, last: bytes, within: float) -> None:
-        """Send some last words if that can be done in so many seconds; then let go of everything, on every path.
-
-        Whoever waits on the line meanwhile hears that it is closed.
-        """
-
-    def evidence(self) -> str:
-        """What is known of the other end when it failed: an exit code, its last words."""
+Then = Callable[[Answer], None]
 
 
 class Questioner:
     """Whoever asks somebody at the other end of a line, and keeps what became of it."""
 
-    def __init__(self, line: Line, clock: Callable[[], float]) -> None:
+    def __init__(self, line: Line) -> None:
         self._line = line
-        self._clock = clock
         self._broken: Failed | None = None  # once it failed, it is not asked again
 
-    def _failed(self, fault: Fault, why: str, timer: Timer, received: bytes = b"", detail: str = "") -> Failed:
+    def _failed(self, fault: Fault, why: str, clock: Clock, received: bytes = b"", detail: str = "") -> Failed:
         """What went wrong, with all that is known about it for the record."""
-        took = timer.taken
-        self._broken = Failed(fault, why, took, self._known(timer, took, received, detail))
+        self._broken = Failed(fault, why, clock.taken, self._known(clock, received, detail))
         return self._broken
 
-    def _known(self, timer: Timer, took: float, received: bytes, detail: str = "") -> str:
+    def _known(self, clock: Clock, received: bytes, detail: str = "") -> str:
         """What was received, the clocks, and what is known of the other end."""
-        parts = [detail, described(received) if received else "", timer.described(took), self._line.evidence()]
+        parts = [detail, described(received) if received else "", clock.described(), self._line.evidence()]
         return "\n".join(part for part in parts if part)
 
 
 class Nonces:
-    """What ties replies to questions, for as long as a line lasts, however many matches are played over it."""
+    """What ties replies to questions, for as long as a line lasts, however many matches are played over it.
+
+    Each has the number of its question, and a part that only who heard the question knows.
+    """
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(16)
         self._questions = 0
+        self._parts = self._parts_of(0)  # for this question and its neighbours
 
     def next(self) -> str:
         """The one for the next question."""
-        self._questions += 1
-        return self._nonce(self._questions)
+        self._questions = question = self._questions + 1
+        place = question % TOGETHER
+        if not place:
+            self._parts = self._parts_of(question)
+        return f"{question}-{self._parts[16 * place : 16 * place + 16]}"
 
     def is_old(self, nonce: str) -> bool:
         """Was this one of a question before?"""
         number, _, _ = nonce.partition("-")
-        known = number.isascii() and number.isdigit() and int(number) < self._questions
-        return known and nonce == self._nonce(int(number))
+        if not (number.isascii() and number.isdigit() and 0 < int(number) < self._questions):
+            return False
+        place = 16 * (int(number) % TOGETHER)
+        return nonce == f"{int(number)}-{self._parts_of(int(number))[place : place + 16]}"
 
-    def _nonce(self, question: int) -> str:
-        """What only who heard a question knows of it: its number, and a part that nobody can guess."""
-        return f"{question}-{blake2b(b'%d' % question, key=self._secret, digest_size=8).hexdigest()}"
+    def _parts_of(self, question: int) -> str:
+        """What nobody can guess: 16 digits for each of some questions."""
+        return blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
+
+
+class Due(NamedTuple):
+    """What kind of answer a question has, and what is said of any other."""
+
+    decode_whole: Callable[[bytes], wire.Whole[Any]]
+    decode: Callable[[msgspec.Raw], Any]
+    not_due: str
+
+
+INTRODUCTION = Due(wire.whole_decoder(wire.Introduction | None), wire.hello_decoder, NO_INTRODUCTION)
+ACKNOWLEDGEMENT = Due(wire.whole_decoder(None), wire.acknowledgement_decoder, NOT_DUE)
+OLD = object()  # a reply to a question before
+
+
+class Wrong(NamedTuple):
+    """Why something is no answer to what was asked."""
+
+    fault: Fault
+    why: str
+    detail: str = ""
 
 
 class Remote(Questioner):
@@ -152,48 +116,66 @@ class Remote(Questioner):
         took: Sequence[float] = (),
         nonces: Nonces | None = None,  # of a line that was used before
         changes: bool = False,  # does the player want to hear of them? It may say so in its answer to hello, too
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(line, clock)
+        super().__init__(line)
         self._game = game
         self._match_id = match_id
         self._limits = limits
         self._turns = 0  # that the player has had
         self._budget = Budget(limits)
         self.had_turns(took)
-        self._decode_action = wire.action_decoder(type(game))
+        self._action = Due(wire.whole_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION)
         self._nonces = Nonces() if nonces is None else nonces
         self._stale = 0
-        self.changed = self._hear if changes else None  # what tells the player of changes, if it listens
+        self.changed = self._hear_of if changes else None  # what tells the player of changes, if it listens
         self._unheard = b""  # the newest change, if the player could not take it at once
+        # Of a question to one who can be asked at once:
+        self._then: Then | None = None  # None: none is open
+        self._nonce = ""
+        self._limit = 0.0
+        self._due = ACKNOWLEDGEMENT
+        self._clock = Clock(self._time_is_up)
+        self._received = b""
+
+    @property
+    def is_asking(self) -> bool:
+        """Has somebody to answer that can be asked at once?"""
+        return self._then is not None
 
     def had_turns(self, took: Sequence[float]) -> None:
         """The player had turns before the match was resumed, each of which took so many seconds."""
         self._turns += len(took)
         self._budget.spend_before(took)
 
-    async def hello(self) -> Answered | Failed:
+    async def hello(self) -> Answer:
         """Wait until the player is there, which may take longer than an answer; it may say its name."""
         nonce, limit = self._nonces.next(), self._limits.start_up
         text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
-        answer = await self._exchange(text, nonce, limit, wire.hello_decoder, NO_INTRODUCTION)
+        answer = await self._exchange(text, nonce, limit, INTRODUCTION)
         self._broken = answer if isinstance(answer, Failed) else None
         if isinstance(answer, Answered) and answer.value is not None and answer.value.changes:
-            self.changed = self._hear
+            self.changed = self._hear_of
         return answer
 
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
         if self._broken is not None:
             return self._broken
-        takes_turn = isinstance(message, TakeTurn)
-        self._turns += takes_turn
-        nonce, limit = self._nonces.next(), self._budget.allowed(message)
-        text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
-        decode, why = (self._decode_action, NO_ACTION) if takes_turn else (wire.acknowledgement_decoder, NOT_DUE)
-        answer = await self._exchange(text, nonce, limit, decode, why)
-        self._budget.spend(message, answer.took)
-        return answer
+        return await self._exchange(*self._question(message))
+
+    def put(self, message: Message, then: Then) -> bool:
+        """Say it, and have somebody called with the answer. False: it cannot be said without waiting, so `ask`."""
+        if self._broken is not None or not self._line.at_once:
+            return False
+        self._say(*self._question(message), then)
+        return True
+
+    def forget(self) -> None:
+        """Nobody waits for an answer any more."""
+        if self._then is not None:
+            self._then = None
+            self._clock.end()
+            self._line.listen(None)
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
@@ -206,51 +188,145 @@ class Remote(Questioner):
             return wire.closing(parting, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
         return b"" if parting is None else wire.goodbye(self._match_id, parting)
 
-    def _hear(self, change: Change) -> None:
+    def _hear_of(self, change: Change) -> None:
         """Let the player know of a change; who cannot take it now has the newest before the next question."""
         text = change.written(wire.changed)
         self._unheard = b"" if self._line.offer(text) else text
 
-    async def _exchange(
-        self, text: bytes, nonce: str, limit: float, decode: Callable[[msgspec.Raw], Any], not_due: str
-    ) -> Answered | Failed:
-        """Send a question, and make an answer of what comes back, or of what goes wrong."""
-        await self._line.wake()
-        timer = Timer(limit, self._clock)
-        received = b""
+    def _question(self, message: Message) -> tuple[bytes, str, float, Due]:
+        """The next question: its text, its nonce, the seconds for an answer, and what is due."""
+        takes_turn = isinstance(message, TakeTurn)
+        self._turns += takes_turn
+        nonce, limit = self._nonces.next(), self._budget.allowed(message)
+        text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
+        return text, nonce, limit, self._action if takes_turn else ACKNOWLEDGEMENT
+
+    async def _exchange(self, text: bytes, nonce: str, limit: float, due: Due) -> Answer:
+        """Ask a question, and wait for its answer."""
+        if not self._line.at_once:
+            return await self._awaited(text, nonce, limit, due)
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._say(text, nonce, limit, due, lambda answer: None if answered.done() else answered.set_result(answer))
+        try:
+            return await answered
+        finally:
+            self.forget()
+
+    async def _awaited(self, text: bytes, nonce: str, limit: float, due: Due) -> Answer:
+        """The same, where the line has to be awaited."""
+        line, timer, received = self._line, Timer(limit), b""
+        await line.wake()
         try:
             with timer:
                 if self._unheard:
-                    await self._line.send(self._unheard)
+                    await line.send(self._unheard)
                     self._unheard = b""
-                await self._line.send(text)
-                received = await self._line.receive()
-                reply = wire.read_reply(received)
-                while isinstance(reply, Reply) and reply.nonce != nonce and self._nonces.is_old(reply.nonce):
-                    self._stale += 1
-                    if self._stale > MOST_STALE:
-                        break
-                    received = await self._line.receive()
-                    reply = wire.read_reply(received)
-        except TimeoutError:
-            return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", timer)
-        except Closed as closed:
-            return self._failed(closed.fault, str(closed), timer)
-        except TooMuch as much:
-            return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", timer, much.text)
+                await line.send(text)
+                value = OLD
+                while value is OLD:
+                    received = await line.receive()
+                    value = self._judged(received, nonce, due)
+        except (TimeoutError, Closed, TooMuch) as error:
+            value = error
         finally:
-            self._line.rest()
-        if self._stale > MOST_STALE:
-            return self._failed(Fault.FLOOD, "answered old questions again and again", timer, received)
+            line.rest()
+        answer: Answer
+        if isinstance(value, Wrong | TimeoutError | Closed | TooMuch):
+            answer = self._failure(value, timer, limit, received)
+        else:
+            answer = Answered(value, timer.taken, partial(self._known, timer, received))
+        if due is self._action:
+            self._budget.spend_turn(answer.took)
+        return answer
+
+    def _say(self, text: bytes, nonce: str, limit: float, due: Due, then: Then) -> None:
+        """Ask a question, and have somebody called with its answer."""
+        line = self._line
+        self._then, self._nonce, self._limit, self._due = then, nonce, limit, due
+        self._clock.begin(limit)
+        if limit <= 0:
+            self._time_is_up()
+            return
+        if self._unheard:
+            line.say(self._unheard)
+            self._unheard = b""
+        line.say(text)
+        line.listen(self._hear)
+
+    def _hear(self, heard: Heard) -> None:
+        """Make an answer of what came."""
+        if self._then is None:
+            return
+        if not isinstance(heard, bytes):
+            self._fail(heard)
+            return
+        self._received = heard
+        value = self._judged(heard, self._nonce, self._due)
+        if value is OLD:
+            self._line.listen(self._hear)
+        elif isinstance(value, Wrong):
+            self._fail(value, heard)
+        else:
+            self._end(Answered(value, self._clock.end(), self._evidence))
+
+    def _fail(self, what: Closed | TooMuch | Wrong, received: bytes = b"") -> None:
+        """Let whoever waits know what went wrong."""
+        self._clock.end()
+        self._end(self._failure(what, self._clock, self._limit, received))
+
+    def _time_is_up(self) -> None:
+        """No answer came."""
+        self._line.listen(None)
+        self._clock.end(is_up=True)
+        self._end(self._failure(TimeoutError(), self._clock, self._limit))
+
+    def _end(self, answer: Answer) -> None:
+        """Let whoever waits have the answer."""
+        if self._due is self._action:
+            self._budget.spend_turn(answer.took)
+        then, self._then = self._then, None
+        assert then is not None
+        then(answer)
+
+    def _judged(self, received: bytes, nonce: str, due: Due) -> Any:
+        """The value of an answer; or OLD, if it is one to a question before; or what is wrong with it."""
+        try:
+            whole = due.decode_whole(received)
+            if whole.nonce == nonce and wire.encode(whole) == received:  # as we would have written it
+                return whole.answer
+        except wire.UNREADABLE:
+            pass  # it is looked at more closely below
+        reply = wire.read_reply(received)
         if isinstance(reply, Malformed):
-            return self._failed(Fault.MALFORMED, f"not a reply: {reply.why}", timer, received)
+            return Wrong(Fault.MALFORMED, f"not a reply: {reply.why}")
         if reply.nonce != nonce:
-            return self._failed(Fault.MALFORMED, "a reply to a question that was never asked", timer, received)
-        answer = wire.read_answer(received, reply, decode)
+            if not self._nonces.is_old(reply.nonce):
+                return Wrong(Fault.MALFORMED, "a reply to a question that was never asked")
+            self._stale += 1
+            if self._stale > MOST_STALE:
+                return Wrong(Fault.FLOOD, "answered old questions again and again")
+            return OLD
+        answer = wire.read_answer(received, reply, due.decode)
         if isinstance(answer, Malformed):
-            return self._failed(Fault.MALFORMED, not_due, timer, received, answer.why)
-        took = timer.taken
-        return Answered(answer, took, partial(self._known, timer, took, received))
+            return Wrong(Fault.MALFORMED, due.not_due, answer.why)
+        return answer
+
+    def _failure(
+        self, what: Closed | TooMuch | Wrong | TimeoutError, clock: Clock, limit: float, received: bytes = b""
+    ) -> Failed:
+        """What went wrong, for the record."""
+        match what:
+            case Closed():
+                return self._failed(what.fault, str(what), clock)
+            case TooMuch():
+                return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", clock, what.text)
+            case Wrong():
+                return self._failed(what.fault, what.why, clock, received, what.detail)
+        return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", clock)
+
+    def _evidence(self) -> str:
+        """What is known of the last answer, for one that is refused."""
+        return self._known(self._clock, self._received)
 
 
 def described(received: bytes) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import socket
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
@@ -15,8 +14,8 @@ from fairplay.players.course_line import CourseLine
 from fairplay.players.course_remote import Client
 from fairplay.players.door import listening
 from fairplay.players.hall import Hall
+from fairplay.players.line import Closed, TooMuch
 from fairplay.players.places import written_place
-from fairplay.players.remote import Closed, TooMuch
 from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
 from fairplay.referee.closing import all_surely
@@ -50,7 +49,6 @@ class SignUp:
         distinct: bool = False,
         signed: Callable[[Client], None] = lambda client: None,
         refused: Callable[[str, str], None] = lambda place, why: None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._socket = listening(host, port)
         self.host: str
@@ -62,7 +60,6 @@ class SignUp:
         self._distinct = distinct  # is a name that somebody has no name for another?
         self._tell = signed  # whoever wants to know that somebody has signed up
         self._tell_refused = refused  # or has not: from where, and why
-        self._clock = clock
         self._numbers = count()
         self._signed: dict[int, Client] = {}  # by the order of connection
         self._full = asyncio.Event()
@@ -117,7 +114,7 @@ class SignUp:
             if self._distinct and any(client.name == name for client in self._signed.values()):
                 raise NotSigned(f"somebody else is called {name}")
             why = ""
-            self._signed[number] = Client(line, name, place, self._clock)
+            self._signed[number] = Client(line, name, place)
             if len(self._signed) == self._most:
                 self._full.set()
             self._tell(self._signed[number])
@@ -131,7 +128,7 @@ class SignUp:
     async def _name(self, line: CourseLine, pattern: str) -> str:
         """The name that somebody says. What follows it is looked at when the client is first called."""
         try:
-            with Timer(self._name_limit, self._clock):
+            with Timer(self._name_limit):
                 said = await line.receive()
             name = values.decode(said)
         except TimeoutError:

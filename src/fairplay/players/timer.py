@@ -1,18 +1,19 @@
 """Measure how long a player takes, without the time in which we did not look.
 
-Whoever waits for a reply sets one alarm. Our own delays are measured once for everybody on an event loop: `Lag` has
-itself called every few milliseconds while somebody waits, and whatever such a call is late, the loop was busy with
-something else, or the machine was. If we did not look for more than an instant, that time is taken off everybody's.
+Whoever waits for a reply is on a list, with one alarm for all. Our own delays are measured once for everybody on an
+event loop: `Lag` has itself called every few milliseconds while somebody waits, and whatever such a call is late, the
+loop was busy with something else, or the machine was. If we did not look for more than an instant, that time is taken
+off everybody's.
 
 Who still thinks loses nothing by shorter delays, but an answer that lay there meanwhile would cost its player some
 milliseconds, turn after turn. So a reply is charged only up to the last look at all lines before which it cannot have
 come: the last one that had to wait, as then nothing lay there; or one a few looks ago, as a reply passes through a few
-hands until it is read. And a question counts from the first look behind it, as others may be first.
+hands until it is read. And a question counts from the first look behind it, as others may be first. So the clock is
+read at each look, and never for a single question.
 (Loops that are not asyncio's own do not tell when they look; there, only long delays count.)
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable
 from math import inf
@@ -27,6 +28,16 @@ AT_ONCE = 0.0002  # seconds in which a loop has looked at all lines, if somethin
 HANDS = 6  # turns of the loop from where a reply comes in to where it is read, and some more
 
 
+class Round:
+    """From when all questions count that were asked between two looks."""
+
+    __slots__ = ("lost", "since")
+
+    def __init__(self, since: float, lost: float) -> None:
+        self.since = since
+        self.lost = lost  # seconds, up to then
+
+
 class Lag:
     """How long an event loop was kept from its work, from the first wait on it; and the alarm for all who wait there.
 
@@ -35,8 +46,9 @@ class Lag:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._waiting: set[Timer] = set()
-        self._new: list[Timer] = []  # those who wait since the last look
+        self._waiting: set[Clock] = set()
+        self._round: Round | None = None  # of those who were asked since the last look
+        self._looked = 0.0  # when the last look was over
         self._alarm = inf  # when it goes off
         self._due: float | None = None  # when the next call ought to come; None: nobody waits
         self._lost = 0.0  # seconds, up to the last call
@@ -47,32 +59,46 @@ class Lag:
         if selector is not None:
             selector.select = self._watched(selector.select, loop.time)
 
-    def begin(self, timer: "Timer") -> None:
+    def begin(self, clock: "Clock", limit: float) -> Round:
         """Somebody waits from now on."""
-        self._waiting.add(timer)
-        if self._watches:
-            self._new.append(timer)
+        self._waiting.add(clock)
         if self._due is None:
             self._looks.clear()
             self._call_again()
-        if timer.due < self._alarm:
-            self._set_alarm(timer.due)
+        begun = self._round
+        if begun is None or not self._watches:
+            now = self.now()
+            begun = self._round = Round(now, self.lost_at(now))
+        clock.due = due = begun.since + limit
+        if due < self._alarm:
+            self._set_alarm(due)
+        return begun
 
-    def end(self, timer: "Timer") -> None:
+    def end(self, clock: "Clock") -> None:
         """Somebody waits no more."""
-        self._waiting.discard(timer)
+        self._waiting.discard(clock)
+
+    def now(self) -> float:
+        """The time, or where looks are watched, when the last one was over."""
+        return self._looked if self._watches else asyncio.get_running_loop().time()
+
+    def taken(self, since: Round) -> float:
+        """Seconds from a question to a reply that is read now."""
+        if not self._looks:
+            return self.passed(since)
+        looked, lost = self._looks[0]
+        net = looked - since.since - (lost - since.lost)
+        return net if net > 0.0 else 0.0
+
+    def passed(self, since: Round) -> float:
+        """Seconds from a question until now, but for those that were lost."""
+        now = asyncio.get_running_loop().time()
+        return max(0.0, now - since.since - (self.lost_at(now) - since.lost))
 
     def lost_at(self, now: float) -> float:
         """Seconds that were lost up to now; of two such figures the difference counts."""
         late = 0.0 if self._due is None else now - self._due
         return self._lost + late if late > INSTANT else self._lost
-
-    def unsure_at(self, now: float, lost: float) -> float:
-        """Seconds not counted as lost, in which a reply that is read now may have lain there."""
-        if not self._looks:
-            return 0.0
-        looked, lost_then = self._looks[0]
-        return now - looked - (lost - lost_then)
 
     def _ring(self, alarm: float) -> None:
         """Call those who are due, and set the alarm for whoever is next."""
@@ -80,9 +106,9 @@ class Lag:
             return
         self._alarm = inf
         now = asyncio.get_running_loop().time()
-        for timer in [timer for timer in self._waiting if timer.due <= now]:
-            timer.look()
-        first = min((timer.due for timer in self._waiting), default=inf)
+        for clock in [clock for clock in self._waiting if clock.due <= now]:
+            clock.look()
+        first = min((clock.due for clock in self._waiting), default=inf)
         if first < inf:
             self._set_alarm(first)
 
@@ -100,7 +126,8 @@ class Lag:
 
     def _call_again(self) -> None:
         loop = asyncio.get_running_loop()
-        self._due = loop.time() + PERIOD
+        self._looked = loop.time()
+        self._due = self._looked + PERIOD
         loop.call_at(self._due, self._call)
 
     def _watched(self, select: Callable[..., Any], clock: Callable[[], float]) -> Callable[..., Any]:
@@ -108,14 +135,12 @@ class Lag:
 
         def watched(timeout: float | None = None) -> Any:
             since = clock()
-            if self._new:
-                lost = self.lost_at(since)
-                for timer in self._new:
-                    timer.begin_at(since, lost)
-                self._new.clear()
+            if self._round is not None:
+                self._round.since, self._round.lost = since, self.lost_at(since)
+                self._round = None
             ready = select(timeout)
             if self._due is not None:
-                now = clock()
+                self._looked = now = clock()
                 if now - since > AT_ONCE:
                     self._looks.clear()
                 self._looks.append((now, self.lost_at(now)))
@@ -135,89 +160,96 @@ def lag_on(loop: asyncio.AbstractEventLoop) -> Lag:
     return found
 
 
-class Timer:
-    """The time that a player has for one question, in a `with` statement, which raises TimeoutError when it is up.
+class Clock:
+    """The time that a player has for one question after the other; somebody is called when it is up."""
 
-    Like asyncio.timeout it cancels what is awaited there, and tells that from a cancellation by others.
-    """
-
-    def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        self.due = now + limit  # by the clock of the loop: when to look whether the time is up
-        self._began = now
-        self._loop = loop
-        self._limit = limit
-        self._clock = clock
-        self._lag = lag_on(loop)
-        self._asked = clock()
-        self._lost = self._lag.lost_at(now)
-        self._task: asyncio.Task[Any]
-        self._last_look: asyncio.Handle | None = None
-        self._cancelling = 0
-        self._is_up = False
-        self._taken: float | None = None  # once it is over
+    def __init__(self, up: Callable[[], None]) -> None:
+        self.due = inf  # by the clock of the loop: when to look whether the time is up
+        self.taken = 0.0  # seconds that the last question took, without our own delays
+        self._up = up
+        self._limit = 0.0
         self._credit = 0.0
+        self._lag: Lag | None = None  # of the loop in which it is used
+        self._asked: Round
+        self._last_look: asyncio.Handle | None = None
 
-    @property
-    def taken(self) -> float:
-        """How long it has been, or was, without our own delays."""
-        return self._net(unsure=True) if self._taken is None else self._taken
+    def begin(self, limit: float) -> None:
+        """A question was asked."""
+        if self._lag is None:
+            self._lag = lag_on(asyncio.get_running_loop())
+        self._limit = limit
+        self._asked = self._lag.begin(self, limit)
 
-    def described(self, took: float) -> str:
+    def end(self, *, is_up: bool = False) -> float:
+        """It was answered, or the time for that is up: how long it took."""
+        assert self._lag is not None
+        lag, asked = self._lag, self._asked
+        lag.end(self)
+        if self._last_look is not None:
+            self._last_look.cancel()
+            self._last_look = None
+        self.taken = taken = lag.passed(asked) if is_up else lag.taken(asked)
+        self._credit = lag.now() - asked.since - taken
+        return taken
+
+    def described(self) -> str:
         """The clocks, for the record; empty: nobody had to hurry."""
         if self._limit >= FOREVER:
             return ""
-        return f"limit {self._limit:.3f} s, taken {took:.3f} s, credited for delays of the host {self._credit:.3f} s"
-
-    def __enter__(self) -> Self:
-        if self._limit <= 0:
-            self._taken = 0.0
-            raise TimeoutError
-        task = asyncio.current_task(self._loop)
-        assert task is not None
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._lag.begin(self)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._lag.end(self)
-        self._taken = taken = self._net(unsure=not self._is_up)
-        self._credit = max(0.0, self._clock() - self._asked - taken)
-        if self._last_look is not None:
-            self._last_look.cancel()
-        ours = self._is_up and self._task.uncancel() <= self._cancelling
-        del self._task, self._loop  # an answer keeps its timer, and a task its answer
-        if ours and kind is asyncio.CancelledError:
-            raise TimeoutError from error
-
-    def _net(self, *, unsure: bool) -> float:
-        lag, now = self._lag, self._loop.time()
-        lost = lag.lost_at(now)
-        net = self._clock() - self._asked - (lost - self._lost)
-        if unsure:
-            net -= lag.unsure_at(now, lost)
-        return net if net > 0.0 else 0.0
-
-    def begin_at(self, now: float, lost: float) -> None:
-        """The loop got round to others only now, so the question is not older than this."""
-        late = now - self._began
-        self._began = now
-        self._asked += late
-        self._lost = lost
-        self.due += late
+        credit = max(0.0, self._credit)
+        limit, taken = self._limit, self.taken
+        return f"limit {limit:.3f} s, taken {taken:.3f} s, credited for delays of the host {credit:.3f} s"
 
     def look(self) -> None:
         """See whether the time is really up, or only the alarm was: then it is due later."""
-        left = self._limit - self._net(unsure=False)
-        self.due = self._loop.time() + left if left > 0 else inf
+        assert self._lag is not None
+        left = self._limit - self._lag.passed(self._asked)
+        self.due = asyncio.get_running_loop().time() + left if left > 0 else inf
         if left <= 0:
             self._look_again(HANDS)
 
     def _look_again(self, times: int) -> None:
         if times:
-            self._last_look = self._loop.call_soon(self._look_again, times - 1)
+            self._last_look = asyncio.get_running_loop().call_soon(self._look_again, times - 1)
         else:
-            self._is_up = True
-            self._task.cancel()
+            self._up()
+
+
+class Timer(Clock):
+    """The time for whatever is awaited in a `with` statement, which raises TimeoutError when it is up.
+
+    Like asyncio.timeout it cancels what is awaited there, and tells that from a cancellation by others.
+    """
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(self._cancel)
+        self._limit = limit
+        self._task: asyncio.Task[Any]
+        self._cancelling = 0
+        self._is_up = False
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time is up."""
+        return self._limit if self._lag is None else self._limit - self._lag.passed(self._asked)
+
+    def __enter__(self) -> Self:
+        if self._limit <= 0:
+            raise TimeoutError
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._cancelling = task.cancelling()
+        self.begin(self._limit)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self.end(is_up=self._is_up)
+        ours = self._is_up and self._task.uncancel() <= self._cancelling
+        del self._task, self._up  # or it would be kept until garbage is collected
+        if ours and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def _cancel(self) -> None:
+        self._is_up = True
+        self._task.cancel()

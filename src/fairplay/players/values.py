@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from fairplay.players import wire
-from fairplay.players.remote import TooMuch
+from fairplay.players.line import TooMuch
 
 MOST_BLANKS = 64 * 1024  # bytes of white space between two values: some clients send 5,000
 WHITE = b" \t\n\r"

@@ -13,8 +13,8 @@ from fairplay.players import wire
 from fairplay.players.connection import MOST_UNREAD
 from fairplay.players.dial import MOST_LINE, Lost, Patience, dial, seconds_of
 from fairplay.players.door import Door
+from fairplay.players.line import Closed, Hear, Heard, Line, TooMuch
 from fairplay.players.places import host_and_port, reason
-from fairplay.players.remote import Closed, Line, TooMuch
 
 try:
     from websockets.exceptions import (
@@ -50,7 +50,8 @@ class WebSocket(Line):
         self._writer = writer
         # A page of whatever web site, in a browser on this machine, must not play: it would name its origin.
         self._protocol = ServerProtocol(origins=[None], max_size=wire.MOST_BYTES)
-        self._heard: asyncio.Queue[bytes | Closed | TooMuch] = asyncio.Queue(MOST_WAITING)
+        self._heard: asyncio.Queue[Heard] = asyncio.Queue(MOST_WAITING)
+        self._hear: Hear | None = None  # who is called with it
         self._listener: asyncio.Task[None] | None = None
         self._parts: list[bytes] = []  # of a message that is not whole yet
         self._pieces, self._since = 0, 0.0
@@ -76,17 +77,29 @@ class WebSocket(Line):
         self._heard.put_nowait(heard)  # nothing comes after it
         raise heard
 
+    @property
+    def at_once(self) -> bool:
+        """Yes, once the greeting is over."""
+        return self._listener is not None
+
+    def say(self, text: bytes) -> None:
+        """Send a text frame."""
+        with suppress(InvalidState):  # one of us has said goodbye
+            self._protocol.send_text(text.removesuffix(b"\n"))
+            self._writer.write(b"".join(self._protocol.data_to_send()))
+
+    def listen(self, hear: Hear | None) -> None:
+        """Have this called once with the next whole message, or with what goes wrong."""
+        self._hear = hear
+        self._pass_on()
+
     def offer(self, text: bytes) -> bool:
         """Send a text frame that needs no answer, unless the other end is behind with reading."""
         if self._listener is None or self._listener.done() or self._writer.is_closing():
             return False
         if self._writer.transport.get_write_buffer_size() > MOST_UNREAD:
             return False
-        try:
-            self._protocol.send_text(text.removesuffix(b"\n"))
-        except InvalidState:  # one of us has said goodbye
-            return False
-        self._writer.write(b"".join(self._protocol.data_to_send()))
+        self.say(text)
         return True
 
     def when_lost(self, call: Callable[[], None]) -> None:
@@ -140,18 +153,32 @@ class WebSocket(Line):
                 for frame in self._protocol.events_received():
                     message = self._message(frame) if isinstance(frame, Frame) else None
                     if message is not None:
-                        await self._heard.put(message)
+                        await self._keep(message)
                 self._check()
-            await self._heard.put(closed())
+            await self._keep(closed())
         except (Closed, TooMuch) as end:
-            await self._heard.put(end)
+            await self._keep(end)
         except OSError:
-            await self._heard.put(closed())
+            await self._keep(closed())
+
+    async def _keep(self, heard: Heard) -> None:
+        await self._heard.put(heard)
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let whoever listens have what came first."""
+        if self._hear is not None and not self._heard.empty():
+            heard = self._heard.get_nowait()
+            if not isinstance(heard, bytes):
+                self._heard.put_nowait(heard)  # nothing comes after it
+            hear, self._hear = self._hear, None
+            hear(heard)
 
     def _end(self) -> None:
         """Nothing more comes: tell whoever waits for it, or wants to know."""
         if self._heard.empty():
             self._heard.put_nowait(closed())
+        self._pass_on()
         calls, self._calls = self._calls, []
         for call in calls:
             call()

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ LONGEST_TOKEN = 64
 A_NAME = f"a name is 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, _ and -"
 NAME = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}(?!\\n)$"  # in Python, a $ may stand before the end of a line
 
+Value = TypeVar("Value")
 Nonce = Annotated[str, msgspec.Meta(max_length=64)]
 
 
@@ -122,6 +123,13 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer: msgspec.Raw
 
 
+class Whole(msgspec.Struct, Generic[Value], frozen=True, forbid_unknown_fields=True):
+    """A reply with its answer, where it is of the kind that is due."""
+
+    nonce: Nonce
+    answer: Value
+
+
 class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The answer to hello of somebody who has something to say about itself. Only a house looks at the last four."""
 
@@ -139,6 +147,7 @@ class Malformed(msgspec.Struct, frozen=True):
     why: str
 
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoders raise
 encode = msgspec.json.Encoder().encode
 decode_line = msgspec.json.Decoder(WireMessage).decode  # for the player's side
 decode_reply = msgspec.json.Decoder(Reply).decode
@@ -213,7 +222,7 @@ def read_reply(line: bytes) -> Reply | Malformed:
             return Malformed(odd)
     try:
         return decode_reply(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return Malformed(oddity(line) or "an object with a nonce and an answer, and nothing else, was due")
 
 
@@ -222,12 +231,18 @@ def read_answer(line: bytes, reply: Reply, decode: Callable[[msgspec.Raw], Any])
     try:
         answer = decode(reply.answer)
         plain = encode(answer) == bytes(reply.answer) and encode(reply) == line.rstrip(b"\r\n")
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return Malformed(oddity(line) or "the answer is not what was asked for")
     if plain:  # written as we would have written it, so nothing is odd about it
         return answer
     odd = oddity(line)
     return answer if odd is None else Malformed(odd)
+
+
+@cache
+def whole_decoder(kind: Any) -> Callable[[bytes], Whole[Any]]:
+    """What reads a reply whose answer is of this kind, in one go. Whatever is odd about it is not seen."""
+    return msgspec.json.Decoder(Whole[kind]).decode
 
 
 @cache

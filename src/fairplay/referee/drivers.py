@@ -8,6 +8,7 @@ from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
 from fairplay.referee.changes import telling_changes
 from fairplay.referee.closing import close_all, close_all_async, surely
+from fairplay.referee.dialogue import Dialogue
 from fairplay.referee.referee import AnyMatch, Call, Dismiss, Inform, conversation, nobody
 
 ACKNOWLEDGED = Answered(None)
@@ -55,12 +56,16 @@ async def play_async(
     """The same, awaited: for players in other processes and on other machines."""
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
+    dialogue = Dialogue(script, there)
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
         while True:
             if isinstance(request, Call):
-                request = script.send(await there[request.seat].ask(request.message))
+                if dialogue.goes_on_with(request):
+                    request = await dialogue.stopped()
+                else:
+                    request = script.send(await there[request.seat].ask(request.message))
                 continue
             if isinstance(request, Dismiss):
                 await surely(there.pop(request.seat).close(request.ejected))

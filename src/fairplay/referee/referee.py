@@ -35,7 +35,8 @@ class Settle(msgspec.Struct, frozen=True, gc=False):
     """What was written has to be durable before anybody hears of it: the driver waits, and sends `Answered(None)`."""
 
 
-Script = Generator[Call | Dismiss | Settle, Answer, AnyMatch]
+Request = Call | Dismiss | Settle
+Script = Generator[Request, Answer, AnyMatch]
 Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], Generator[Settle, Answer, None]]
 SETTLE = Settle()
 
@@ -128,7 +129,7 @@ def tell_news(match: AnyMatch, announce: Announce) -> Script:
 
 def say_farewell(
     match: AnyMatch, receipt: Receipt | None, announce: Announce
-) -> Generator[Call | Dismiss | Settle, Answer, tuple[AnyMatch, Result]]:
+) -> Generator[Request, Answer, tuple[AnyMatch, Result]]:
     """Tell everybody the result, with a receipt from when the game was over; the match and the result after that."""
     result = match.result
     for seat in winners_first(match, result):

@@ -21,8 +21,9 @@ from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Finished
 from fairplay.journal.unfinished import unfinished
 from fairplay.players import wire
+from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
-from fairplay.players.remote import DEFAULT, Line
+from fairplay.players.remote import DEFAULT
 from fairplay.referee.closing import all_surely, surely
 from fairplay.server.allocation import Allocation
 from fairplay.server.hub import Hub

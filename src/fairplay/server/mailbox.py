@@ -11,7 +11,7 @@ import msgspec
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.players import wire
-from fairplay.players.remote import Closed, Line, TooMuch
+from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.players.wire import Malformed, Reply
 from fairplay.referee.local import describe
 

@@ -17,8 +17,9 @@ from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
 from fairplay.players.hall import Hall
 from fairplay.players.lasting import LastingLine
+from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.players.places import reason, written_place
-from fairplay.players.remote import NO_INTRODUCTION, Closed, Line, Nonces, TooMuch
+from fairplay.players.remote import NO_INTRODUCTION, Nonces
 from fairplay.players.timer import Timer
 from fairplay.players.wire import Introduction, Malformed
 from fairplay.referee.closing import all_surely, surely

@@ -1,6 +1,5 @@
 """Play a match in a room: whoever watches hears of every change, and whoever runs it gets the final state."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -120,9 +119,8 @@ class Room:
     def _gathered(self) -> Table:
         """A table of those who are told and answer here."""
         game, limits = self._sitting.match.game, self._sitting.terms.limits or DEFAULT
-        clock = asyncio.get_running_loop().time
         lines = [self._mailboxes[player_id] for player_id in self.player_ids]
-        remotes = [Remote(line, game, match_id=self.id, limits=limits, clock=clock) for line in lines]
+        remotes = [Remote(line, game, match_id=self.id, limits=limits) for line in lines]
         return Gathering(dict(enumerate(remotes)))
 
     def _mailbox(self, player_id: str) -> Mailbox:

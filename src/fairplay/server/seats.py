@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from fairplay.core.events import Ejected, Receipt
 from fairplay.core.game import Game, Seat
@@ -12,10 +13,11 @@ from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
 from fairplay.players.limits import Limits
 from fairplay.players.location import Location
-from fairplay.players.remote import Remote
+from fairplay.players.remote import Remote, Then
 from fairplay.referee.closing import close_all_async
 from fairplay.server.visitor import Visitor
 
+A_MOMENT = 0.01  # seconds between two looks whether somebody still has to answer
 Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it is there; None: it does not come
 
 
@@ -24,26 +26,14 @@ class Pause:
 
     def __init__(self) -> None:
         self.is_on = False
-        self._open = 0
-        self._quiet = asyncio.Event()
+        self.seated: WeakSet[Seated] = WeakSet()
 
     async def begin(self, within: float) -> None:
         """Ask nobody any more, and come back when nobody has to answer. Raises TimeoutError after so many seconds."""
         self.is_on = True
-        if self._open:
-            async with asyncio.timeout(within):
-                await self._quiet.wait()
-
-    async def __aenter__(self) -> None:
-        """Ask a question within; if none may be asked, this waits to be called off."""
-        if self.is_on:
-            await asyncio.get_running_loop().create_future()
-        self._open += 1
-
-    async def __aexit__(self, *_: object) -> None:
-        self._open -= 1
-        if self.is_on and not self._open:
-            self._quiet.set()
+        async with asyncio.timeout(within):
+            while any(seated.is_asking for seated in self.seated):
+                await asyncio.sleep(A_MOMENT)
 
 
 class Seated(Remote):
@@ -52,10 +42,16 @@ class Seated(Remote):
     def __init__(self, visitor: Visitor, game: Game[Any, Any, Any], pause: Pause, **options: Any) -> None:
         super().__init__(visitor.line, game, nonces=visitor.nonces, changes=visitor.changes, **options)
         self._pause = pause
+        pause.seated.add(self)
+
+    def put(self, message: Message, then: Then) -> bool:
+        return not self._pause.is_on and super().put(message, then)
 
     async def ask(self, message: Message) -> Answer:
-        async with self._pause:
-            return await super().ask(message)
+        """Say it, and wait for the answer; if nobody is asked any more, this waits to be called off."""
+        if self._pause.is_on:
+            await asyncio.get_running_loop().create_future()
+        return await super().ask(message)
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say why, and cut the line; or hand over a receipt."""

@@ -1,0 +1,63 @@
+"""Go on with a conversation whenever an answer comes, for as long as players can be asked without waiting.
+
+To wake whoever drives the conversation for each answer takes about as long as all that a referee does with it.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from fairplay.core.game import Seat
+from fairplay.core.messages import Answer
+from fairplay.core.roles import AsyncChannel, QuickChannel
+from fairplay.referee.referee import Call, Request, Script
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class Dialogue:
+    """The part of a conversation in which nobody waits; whoever drives it is woken for all else."""
+
+    def __init__(self, script: Script, there: Mapping[Seat, AsyncChannel]) -> None:
+        self._script = script
+        self._there = there
+        self._asked: QuickChannel | None = None
+        self._stopped: asyncio.Future[Request]
+
+    def goes_on_with(self, call: Call) -> bool:
+        """Ask a question, if that can be done without waiting; then wait until it has `stopped`."""
+        if quick(self._there[call.seat]) is None:
+            return False
+        import asyncio  # where all players are in this process, nobody needs it
+
+        self._stopped = asyncio.get_running_loop().create_future()
+        return self._put(call)
+
+    async def stopped(self) -> Request:
+        """The first request that is something else than a question, or has to be waited for."""
+        try:
+            return await self._stopped
+        finally:
+            if self._asked is not None:
+                self._asked.forget()
+
+    def _put(self, call: Call) -> bool:
+        self._asked = channel = quick(self._there[call.seat])
+        return channel is not None and channel.put(call.message, self._go_on)
+
+    def _go_on(self, answer: Answer) -> None:
+        """Hand over an answer. Whatever that raises is for whoever waits."""
+        if self._stopped.done():  # it was called off
+            return
+        try:
+            request = self._script.send(answer)
+            if not (isinstance(request, Call) and self._put(request)):
+                self._asked = None
+                self._stopped.set_result(request)
+        except BaseException as error:
+            self._stopped.set_exception(error)
+
+
+def quick(channel: AsyncChannel) -> QuickChannel | None:
+    """The channel, if one may ask over it without waiting."""
+    return cast(QuickChannel, channel) if hasattr(channel, "put") else None
