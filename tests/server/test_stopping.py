@@ -11,7 +11,8 @@ import pytest
 
 from fairplay.journal.replay import read
 from fairplay.players import visit, wire
-from fairplay.server.house import GRACE, LAST_WORDS
+from fairplay.server.farewells import LAST_WORDS
+from fairplay.server.house import GRACE
 from tests.cli.command import INTERRUPTIONS
 from tests.server.guests import Gate, Guest, Served, at_the_door, check_undisturbed, eventually, served
 

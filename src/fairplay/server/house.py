@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from fairplay.core.errors import FairplayError, HostFault
-from fairplay.core.events import Fault
 from fairplay.core.game import Seat
-from fairplay.core.messages import Failed
 from fairplay.core.version import VERSION
 from fairplay.hosting.run import outcome_on_record
 from fairplay.hosting.sitting import Sitting, gone_on_with, journal_in, locations, new_match, sitting_for
@@ -24,14 +22,16 @@ from fairplay.players import wire
 from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
 from fairplay.players.remote import DEFAULT
-from fairplay.referee.closing import all_surely, surely
+from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation
+from fairplay.server.farewells import Farewells
 from fairplay.server.hub import Hub
 from fairplay.server.logs import tell, warn
 from fairplay.server.metrics import Counts
 from fairplay.server.room import Room
 from fairplay.server.seats import Awaited, Pause, VisitorsTable
 from fairplay.server.settings import HouseSettings, Offer
+from fairplay.server.spectators import Spectators
 from fairplay.server.status import (
     MOST_FINISHED,
     FinishedSeen,
@@ -49,7 +49,6 @@ MATCHES = "matches"  # the folder of the journals
 KEY = "key"  # the file that marks them
 GRACE = 8.0  # seconds in which open questions may be answered when the house stops
 AGAIN = 2.0  # seconds after which it makes sense to come again
-LAST_WORDS = 0.25  # seconds
 
 
 class KeptSeat(NamedTuple):
@@ -92,10 +91,10 @@ class House:
         self._allocation = Allocation()
         self._pause = Pause()
         self._tasks: dict[str, asyncio.Task[str]] = {}  # in which rooms are played
-        self._farewells: set[asyncio.Task[None]] = set()
         self._awaited: dict[str, deque[KeptSeat]] = {}  # seats to which somebody is to come back, by its id
         self._missed: set[str] = set()  # who was waited for in vain, and is not waited for again until it comes
-        self._strolling: dict[Line, Room | None] = {}  # spectators who watch whatever is played
+        self._farewells = Farewells()
+        self._spectators = Spectators(self.rooms, settings.strangers.spectators, self._farewells)
         self._folder = Path(settings.folder)
 
     # Visitors.
@@ -222,7 +221,7 @@ class House:
         """Play a match to its end; then everybody in the room goes elsewhere. Why it failed, if we did."""
         failed = ""
         tell("room opened", room=room.name, match=room.id, players=room.match.names)
-        self._show_around()
+        self._spectators.show_around()
         try:
             await room.play()
             match, result = room.match, room.match.result
@@ -237,7 +236,7 @@ class House:
         finally:
             del self.rooms[room.id], self._tasks[room.id]
         self._rise(room)
-        await self._show_out(room)
+        await self._spectators.show_out(room)
         return failed
 
     def _rise(self, room: Room) -> None:
@@ -254,57 +253,9 @@ class House:
             elif visitor.room is None and visitor.line.is_there:
                 self._is_free(visitor)
 
-    # Spectators.
-
-    def watch(self, line: Line, wanted: str) -> None:
+    def watch(self, line: Line, room: str) -> None:
         """Let somebody watch a room, by its id or its name, or whatever is played."""
-        room = next((one for one in self.rooms.values() if wanted in (one.id, one.name)), None)
-        failed = None
-        if wanted and room is None:
-            failed = Failed(Fault.GONE, f"there is no room {wanted}")
-        elif self._spectators() >= self.settings.strangers.spectators:
-            failed = Failed(Fault.FLOOD, "too many watch already")
-        if failed is not None:
-            self._say_farewell(line, wire.goodbye("", failed))
-            return
-        line.when_lost(partial(self._left, line))
-        if room is not None:
-            room.hub.add(line)
-        else:
-            self._strolling[line] = None
-            self._stroll(line)
-
-    def _spectators(self) -> int:
-        """How many watch."""
-        return len({*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))})
-
-    def _stroll(self, line: Line) -> None:
-        """Show the newest room to somebody who watches whatever is played."""
-        for room in reversed(self.rooms.values()):
-            self._strolling[line] = room
-            room.hub.add(line)
-            return
-
-    def _show_around(self) -> None:
-        """Show something to those who have nothing to see."""
-        for line in [one for one, seen in self._strolling.items() if seen is None]:
-            self._stroll(line)
-
-    async def _show_out(self, room: Room) -> None:
-        """Show those who watched a match to its end another one, or the way out."""
-        await room.hub.caught_up(LAST_WORDS)
-        for line in [one for one, seen in self._strolling.items() if seen is room]:
-            room.hub.remove(line)
-            self._strolling[line] = None
-        self._show_around()
-        await all_surely([line.hang_up(b"", LAST_WORDS) for line in lines_at(room)])
-
-    def _left(self, line: Line) -> None:
-        """Somebody watches no more; as it may have closed but its own end, we close ours."""
-        self._strolling.pop(line, None)
-        for room in self.rooms.values():
-            room.hub.remove(line)
-        self._say_farewell(line, b"")
+        self._spectators.add(line, room)
 
     # What is known of all this.
 
@@ -346,15 +297,7 @@ class House:
     def send_away(self, visitor: Visitor, why: str, again: float = AGAIN) -> None:
         """Let somebody go, and say why."""
         tell("sent away", name=visitor.name, why=why)
-        self._hang_up(visitor.line, why, again)
-
-    def _hang_up(self, line: Line, why: str, again: float) -> None:
-        self._say_farewell(line, wire.suspended(why, again))
-
-    def _say_farewell(self, line: Line, last: bytes) -> None:
-        task = asyncio.create_task(line.hang_up(last, LAST_WORDS))
-        self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
+        self._farewells.say(visitor.line, wire.suspended(why, again))
 
     async def stop(self, why: str, again: float) -> None:
         """Let open questions be answered, ask no more, and tell everybody; all that is played can be gone on with."""
@@ -367,12 +310,10 @@ class House:
             tasks = list(self._tasks.values())
             for task in tasks:
                 task.cancel()
-            watching = {*self._strolling, *(line for room in self.rooms.values() for line in lines_at(room))}
-            for line in [*watching, *(visitor.line for visitor in self.visitors.values())]:
-                self._hang_up(line, why, again)
+            for line in [*self._spectators.lines, *(visitor.line for visitor in self.visitors.values())]:
+                self._farewells.say(line, wire.suspended(why, again))
             await surely(ended(tasks))
-            while self._farewells:  # whoever is cut off leaves, and is let go
-                await surely(ended(self._farewells))
+            await self._farewells.said()
 
 
 async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
@@ -383,11 +324,6 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
 async def at_once(visitor: Visitor) -> Visitor:
     """Somebody who is here."""
     return visitor
-
-
-def lines_at(room: Room) -> list[Any]:
-    """The lines of all who watch from elsewhere."""
-    return [watcher for watcher in room.hub.watchers if hasattr(watcher, "hang_up")]
 
 
 def offer_seen(offer: Offer) -> OfferSeen:

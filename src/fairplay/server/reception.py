@@ -22,15 +22,15 @@ from fairplay.players.places import reason, written_place
 from fairplay.players.remote import NO_INTRODUCTION, Nonces
 from fairplay.players.timer import Timer
 from fairplay.players.wire import Introduction, Malformed
-from fairplay.referee.closing import all_surely, surely
+from fairplay.referee.closing import all_surely
 from fairplay.server.crowd import Crowd, neighbourhood
+from fairplay.server.farewells import LAST_WORDS, Farewells
 from fairplay.server.identity import Identities, Refused
 from fairplay.server.labels import label, skeleton
 from fairplay.server.tokens import GUEST
 from fairplay.server.visitor import Visitor
 
 NAMELESS = "guest"  # what a guest is called that does not say its name
-LAST_WORDS = 0.25  # seconds for what is said to somebody who has to go
 LOOKS = 8  # how often we look, while somebody may be idle, for whom that is too long
 
 OpenLine = Callable[[socket.socket, ssl.SSLContext | None], Awaitable[Line]]
@@ -91,7 +91,7 @@ class Reception:
         self._idle = idle
         self._numbers = count()
         self._labels: set[str] = set()  # the skeletons of all names
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._farewells = Farewells()
         self._alarm: asyncio.TimerHandle | None = None
         self._doors = [listening(address, port)]
         self._halls = [Hall(self._doors[0], partial(self._greet, over_tcp))]
@@ -122,9 +122,8 @@ class Reception:
             await self.shut()
         finally:
             for visitor in self.visitors.copy().values():
-                self._send_away(visitor, b"")
-            if self._farewells:
-                await surely(asyncio.wait(self._farewells.copy()))
+                self._farewells.say(visitor.line, b"")
+            await self._farewells.said()
 
     async def shut(self) -> None:
         """Let nobody in any more; those who are here stay."""
@@ -238,19 +237,13 @@ class Reception:
         """Somebody does not come back."""
         del self.visitors[visitor.id]
         self._labels.discard(skeleton(visitor.name))
-        self._send_away(visitor, b"")
+        self._farewells.say(visitor.line, b"")
         self._host.gone(visitor)
 
     def _look_for_idlers(self) -> None:
         """Send those away who have had no seat for long; what nobody needs need not be kept."""
-        loop = asyncio.get_running_loop()
+        loop, last = asyncio.get_running_loop(), wire.suspended(f"there was no game for you within {self._idle:g} s", 0)
         for visitor in self.visitors.copy().values():
             if visitor.room is None and loop.time() - visitor.free_since > self._idle:
-                self._send_away(visitor, wire.suspended(f"there was no game for you within {self._idle:g} s", 0))
+                self._farewells.say(visitor.line, last)
         self._alarm = loop.call_later(self._idle / LOOKS, self._look_for_idlers)
-
-    def _send_away(self, visitor: Visitor, last: bytes) -> None:
-        """Hang up, without waiting for it."""
-        task = asyncio.create_task(visitor.line.hang_up(last, LAST_WORDS))
-        self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
