@@ -297,6 +297,23 @@ async def test_who_leaves_while_it_waits_is_not_waited_for(house: Open) -> None:
     assert bob.matches[0][1] == ("bob", "cyd")
 
 
+@house_test(fish())
+async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(house: Open) -> None:
+    ann, bob, cyd = [await house.come(name) for name in ("ann", "bob", "cyd")]
+    await asyncio.gather(ann.play(), bob.play())
+    hello = await cyd.play("hello")  # from a room for cyd and whoever rose first
+
+    for visit in (ann, bob):
+        visit.caller.leave()
+    cyd.caller.say(cyd.answer(hello))
+    dan = await house.come("dan")
+    await asyncio.gather(cyd.play(), dan.play())
+
+    assert [names for _, names in cyd.matches[:1]] == [("cyd", "dan")]
+    assert len(house.journals()) == 2
+    assert {visitor.name for visitor in house.house.visitors.values()} == {"cyd", "dan"}
+
+
 # Those who watch
 
 

@@ -29,7 +29,7 @@ from fairplay.server.hub import Hub
 from fairplay.server.logs import tell, warn
 from fairplay.server.metrics import Counts
 from fairplay.server.room import Room
-from fairplay.server.seats import Awaited, Pause, VisitorsTable
+from fairplay.server.seats import Awaited, Pause, SomebodyLeft, VisitorsTable
 from fairplay.server.settings import HouseSettings, Offer
 from fairplay.server.spectators import Spectators
 from fairplay.server.status import (
@@ -202,7 +202,7 @@ class House:
                 others[seat] = location
             elif location.place in present:
                 visitors[seat] = partial(at_once, present[location.place])
-                present[location.place].room = match.id
+                present[location.place].room, present[location.place].sits = match.id, False
             else:
                 visitors[seat] = partial(self._back, location.place, match.id)
         self._opened += 1
@@ -230,6 +230,8 @@ class House:
             shown = not match.sealed  # or the deal would be known to those who have yet to play it
             seen = finished_seen(room.id, match.game.name, match.names, result, at=time.time(), recorded=shown)
             self.finished.appendleft(seen)
+        except SomebodyLeft as left:
+            tell("room closed before the match", room=room.name, left=str(left))
         except HostFault as fault:
             failed = str(fault)
             warn("match failed", room=room.name, match=room.id, why=failed)
@@ -240,14 +242,15 @@ class House:
         return failed
 
     def _rise(self, room: Room) -> None:
-        """Let those who played wait for another match."""
-        played = [self.visitors[id] for id in room.player_ids if id in self.visitors]
-        for visitor in played:
+        """Let those who played, or were to, wait for another match."""
+        seated = [self.visitors[id] for id in room.player_ids if id in self.visitors]
+        for visitor in seated:
             if visitor.room == room.id:
-                visitor.met.update(other.id for other in played if other is not visitor)
-                visitor.played += 1
+                if room.has_begun:
+                    visitor.met.update(other.id for other in seated if other is not visitor)
+                    visitor.played += 1
                 visitor.room = None
-        for visitor in played:
+        for visitor in seated:
             if visitor.played >= self.settings.strangers.matches:
                 self.send_away(visitor, f"{visitor.played} matches are all that one may play in a visit")
             elif visitor.room is None and visitor.line.is_there:

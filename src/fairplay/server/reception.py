@@ -228,10 +228,10 @@ class Reception:
 
     def _has_lost(self, visitor: Visitor) -> None:
         """A seat is kept for somebody who may come back; without one there is nothing to come back to."""
-        if visitor.room is None:
-            visitor.line.give_up("left")
-        else:
+        if visitor.may_come_back:
             self._host.lost(visitor)
+        else:
+            visitor.line.give_up("left")
 
     def _is_gone(self, visitor: Visitor) -> None:
         """Somebody does not come back."""

@@ -72,6 +72,11 @@ class Room:
         return self._sitting.match if self.hub.last is None else self.hub.last.match
 
     @property
+    def has_begun(self) -> bool:
+        """Did everybody sit, so that the match could begin?"""
+        return self.hub.last is not None
+
+    @property
     def stage(self) -> str:
         """How far the game has come: placing, in games that begin with that, then playing, then done."""
         match = self.match
@@ -106,7 +111,9 @@ class Room:
         for observer in (self.hub, *self._observers):
             referee.subscribe(observer)
         self._hosted = Hosted(self._sitting, referee, self._gathered() if self._mailboxes else self._table)
-        final = await self._hosted.play_async()
+        ready = asyncio.Event()  # so that nothing is on record before everybody sits
+        ready.set()
+        final = await self._hosted.play_async(ready)
         await self.hub.caught_up()
         return EndGameResult(self.id, final.state, self.player_ids)
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from fairplay.core.events import Ejected, Receipt
+from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Failed, Message
 from fairplay.core.roles import AsyncChannel, Parting
@@ -19,6 +19,10 @@ from fairplay.server.visitor import Visitor
 
 A_MOMENT = 0.01  # seconds between two looks whether somebody still has to answer
 Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it is there; None: it does not come
+
+
+class SomebodyLeft(Exception):
+    """Somebody who was to play has left before the match began, of which nothing is on record then."""
 
 
 class Pause:
@@ -85,10 +89,11 @@ class VisitorsTable(Table):
         names: Sequence[str] = (),
         clock: Callable[[], float],
     ) -> Seating:
-        """Wait until everybody sits, or does not come."""
+        """Wait until everybody sits, or does not come. Raises SomebodyLeft if one of those who were here does not."""
         before = took or {}
         seating = await super().seated(game, match_id=match_id, took=took, names=names, clock=clock)
         channels: dict[Seat, AsyncChannel] = dict(seating.channels)
+        left: list[str] = []
 
         async def sit_down(seat: Seat, awaited: Awaited) -> None:
             visitor = await awaited()
@@ -97,12 +102,17 @@ class VisitorsTable(Table):
                 channels[seat] = Remote(Nobody(), game, **options)
                 return
             channels[seat] = seated = Seated(visitor, game, self._pause, **options)
-            await seated.hello()
+            answer = await seated.hello()
+            if not visitor.sits and isinstance(answer, Failed) and answer.fault is Fault.GONE:
+                left.append(visitor.name)
+            visitor.sits = True
 
         try:
             async with asyncio.TaskGroup() as together:
                 for seat, awaited in self._visitors.items():
                     together.create_task(sit_down(seat, awaited))
+            if left:
+                raise SomebodyLeft(", ".join(left))
         except BaseException:
             await close_all_async(channels.values())
             raise

@@ -22,12 +22,18 @@ class Visitor:
         self.met: Counter[str] = Counter()  # how often it has played with others, by their ids
         self.free_since = asyncio.get_running_loop().time()
         self.played = 0  # matches
+        self.sits = True  # in its room, if it has one; else it was asked to, and has not answered yet
         self._room: str | None = None
 
     @property
     def address(self) -> str:
         """How it is called in specs and journals."""
         return f"visitor:{self.id}"
+
+    @property
+    def may_come_back(self) -> bool:
+        """Is there something to come back to, if its line is lost?"""
+        return self._room is not None and self.sits
 
     @property
     def room(self) -> str | None:
