@@ -405,6 +405,24 @@ async def test_a_house_stops_as_soon_as_the_open_question_is_answered(house: Ope
 
 
 @house_test(fish())
+async def test_it_does_not_wait_for_the_answer_of_somebody_whose_line_is_lost(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play("suspended"))
+    await ann.play("take_turn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.GRACE", 3600.0)
+
+        stops = asyncio.create_task(house.house.stop("a pause", 5.0))
+        await asyncio.sleep(0)
+        ann.caller.leave()
+        await stops
+
+    assert (await hears)["why"] == "a pause"
+    [path] = house.journals().values()
+    assert not read(path).facts  # it is asked again after the restart
+
+
+@house_test(fish())
 async def test_no_room_opens_while_a_house_stops(house: Open) -> None:
     ann, bob = [await house.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))

@@ -307,8 +307,7 @@ class House:
         tell("stopping", rooms=len(self.rooms), players=len(self.visitors))
         self.lobby.close()
         try:
-            with suppress(TimeoutError):
-                await self._pause.begin(GRACE)
+            await self._pause.begin(GRACE)
         finally:
             tasks = list(self._tasks.values())
             for task in tasks:

@@ -33,11 +33,11 @@ class Pause:
         self.seated: WeakSet[Seated] = WeakSet()
 
     async def begin(self, within: float) -> None:
-        """Ask nobody any more, and come back when nobody has to answer. Raises TimeoutError after so many seconds."""
+        """Ask nobody any more, and come back when nobody is there who has to answer, or after so many seconds."""
         self.is_on = True
-        async with asyncio.timeout(within):
-            while any(seated.is_asking for seated in self.seated):
-                await asyncio.sleep(A_MOMENT)
+        until = asyncio.get_running_loop().time() + within
+        while any(seated.has_to_answer for seated in self.seated) and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(A_MOMENT)
 
 
 class Seated(Remote):
@@ -46,7 +46,13 @@ class Seated(Remote):
     def __init__(self, visitor: Visitor, game: Game[Any, Any, Any], pause: Pause, **options: Any) -> None:
         super().__init__(visitor.line, game, nonces=visitor.nonces, changes=visitor.changes, **options)
         self._pause = pause
+        self._visitor = visitor
         pause.seated.add(self)
+
+    @property
+    def has_to_answer(self) -> bool:
+        """Is it asked, and is it there?"""
+        return self.is_asking and self._visitor.line.is_there
 
     def put(self, message: Message, then: Then) -> bool:
         return not self._pause.is_on and super().put(message, then)
