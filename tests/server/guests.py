@@ -85,6 +85,7 @@ class Player:
 
     def end(self, result: Result) -> None:
         self._guest.results.append(result)
+        self._guest.at_the_end()
 
     def closing(self, receipt: Receipt) -> None:
         self._guest.receipts.append(receipt)
@@ -97,7 +98,14 @@ class Guest(threading.Thread):
     """
 
     def __init__(
-        self, address: str, name: str, gate: Callable[[], Gate] = lambda: OPEN, *, breaks: int = 10**6, **options: Any
+        self,
+        address: str,
+        name: str,
+        gate: Callable[[], Gate] = lambda: OPEN,
+        *,
+        breaks: int = 10**6,
+        at_the_end: Callable[[], None] = lambda: None,  # done before the end of a match is acknowledged
+        **options: Any,
     ) -> None:
         super().__init__(daemon=True, name=name)
         self.results: list[Result] = []
@@ -105,6 +113,7 @@ class Guest(threading.Thread):
         self.told: list[str] = []
         self.lost = ""
         self.gate = gate
+        self.at_the_end = at_the_end
         given: Any = {"wait": AMPLE, "patience": AMPLE, "matches": 1, **options}
 
         @contextmanager

@@ -1,6 +1,8 @@
 """Kill a house in the middle of many matches, several times: players come back, and all ends as if it had not been."""
 
 import signal
+import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,37 @@ class Crowd:
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
     monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+
+
+def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_house_that_was_killed_then(tmp_path: Path) -> None:
+    config = tmp_path / "house.toml"
+    config.write_text(CONFIG)
+    names, heard, slow, killed = ("ann", "bob"), list[str](), threading.Event(), threading.Event()
+    tokens = {name: make_token(tmp_path / "house", name) for name in names}
+
+    def hear(name: str) -> None:
+        """The first one says that it has heard the end, and leaves; the other one takes its time."""
+        heard.append(name)
+        if len(heard) == 2:
+            slow.set()
+            assert killed.wait(AMPLE)
+
+    with served(tmp_path / "house", "--config", str(config), "--back", "5") as house:
+        first = [Guest(house.address, name, token=tokens[name], at_the_end=partial(hear, name)) for name in names]
+        assert slow.wait(AMPLE)
+        house.end(signal.SIGKILL)
+        killed.set()
+        for guest in first:
+            guest.done()
+        house.start()
+        back = Guest(house.address, heard[1], token=tokens[heard[1]]).done()
+        house.stop_when_all_is_over()
+
+    [path] = house.journals()
+    record = check_undisturbed(path)
+    assert record.closing is not None
+    told = [result for guest in (*first, back) for result in guest.results]
+    assert [replace(result, receipt=None) for result in told] == [record.closing.result] * 3
 
 
 def test_all_matches_end_as_if_the_house_had_never_been_killed(tmp_path: Path) -> None:

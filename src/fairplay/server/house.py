@@ -206,11 +206,12 @@ class House:
             else:
                 visitors[seat] = partial(self._back, location.place, match.id)
         self._opened += 1
+        limits, is_over = sitting.terms.limits or DEFAULT, match.turn is None
         room = Room(
             f"{match.game.name}-{self._opened}",
             sitting,
             [address.removeprefix("visitor:") for address in sitting.addresses],
-            table=VisitorsTable(others, visitors, self._pause, sitting.terms.limits or DEFAULT),
+            table=VisitorsTable(others, visitors, self._pause, limits, is_over=is_over),
             observers=[self.counts],
         )
         self.rooms[room.id] = room

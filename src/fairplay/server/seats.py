@@ -7,7 +7,7 @@ from weakref import WeakSet
 
 from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game, Seat
-from fairplay.core.messages import Answer, Failed, Message
+from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
@@ -71,14 +71,32 @@ class Seated(Remote):
             self._line.offer(self._last_words(parting))
 
 
+class Excused:
+    """A channel to somebody who did not come back to a match that is over: it may well have heard so, and left."""
+
+    async def ask(self, message: Message) -> Answer:
+        """Nobody is told, and nobody is missed."""
+        return Answered(None)
+
+    async def close(self, parting: Parting) -> None:
+        """There is nothing to cut."""
+
+
 class VisitorsTable(Table):
     """A table at which visitors sit, and whoever else is of this machine."""
 
     def __init__(
-        self, others: Mapping[Seat, Location], visitors: Mapping[Seat, Awaited], pause: Pause, limits: Limits
+        self,
+        others: Mapping[Seat, Location],
+        visitors: Mapping[Seat, Awaited],
+        pause: Pause,
+        limits: Limits,
+        *,
+        is_over: bool,  # is nothing left but to tell the result?
     ) -> None:
         super().__init__(others, limits=limits)
         self._visitors = visitors
+        self._is_over = is_over
         self._pause = pause
 
     @property
@@ -105,7 +123,7 @@ class VisitorsTable(Table):
             visitor = await awaited()
             options: Any = {"match_id": match_id, "limits": self._limits, "took": before.get(seat, ())}
             if visitor is None:
-                channels[seat] = Remote(Nobody(), game, **options)
+                channels[seat] = Excused() if self._is_over else Remote(Nobody(), game, **options)
                 return
             channels[seat] = seated = Seated(visitor, game, self._pause, **options)
             answer = await seated.hello()
