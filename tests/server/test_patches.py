@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairplay.core.errors import BadRequest
 from fairplay.server.patches import after_patch, changed, changes_between
 
-LEAVES = st.none() | st.booleans() | st.integers(2, 5) | st.sampled_from(["", "a", "b"])
+LEAVES = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["", "a", "b"])
 VALUES: st.SearchStrategy[Any] = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
@@ -52,7 +52,9 @@ def test_between_a_value_and_itself_nothing_is_told(value: Any) -> None:
         ([[1, 2], [3, 4]], [[1, 2], [3, 5]], [[[1], 1, 2, [5]]]),
         ({"a": [{"b": 1}, {"b": 2}]}, {"a": [{"b": 1}, {"b": 3}]}, [[["a", 1, "b"], 3]]),
         ([{"a": 1}, 2], [{"a": 2}, 2], [[[0, "a"], 2]]),
-        (1, True, []),  # which are equal here, and nowhere does a game have one in the place of the other
+        (1, True, [[[], True]]),
+        ({"a": [0, 1]}, {"a": [0, 1.0]}, [[["a"], 1, 2, [1.0]]]),
+        ([{"a": False}, 2], [{"a": 0}, 2], [[[0, "a"], 0]]),
         (1, [1], [[[], [1]]]),
     ],
 )

@@ -8,35 +8,42 @@ of keys and indices. Changes are made in their order.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from fairplay.core.errors import BadRequest
 
 Key = str | int
 Path = tuple[Key, ...]
 Change = Sequence[Any]  # (path, value) or (path, start, end, items)
 CONTAINERS = (dict, list)
+encode = msgspec.json.Encoder().encode
 
 
 def changes_between(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
     """What has to be changed so that one becomes the other."""
-    if before == after:
+    if alike(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         for key, value in after.items():
-            if before[key] != value:
-                yield from changes_between(before[key], value, (*path, key))
+            yield from changes_between(before[key], value, (*path, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from changes_in_list(before, after, path)
     else:
         yield path, after
 
 
+def alike(before: Any, after: Any) -> bool:
+    """Are they the same, as JSON has it? Here 1 equals true, too."""
+    return bool(before == after) and encode(before) == encode(after)
+
+
 def changes_in_list(before: list[Any], after: list[Any], path: Path) -> Iterator[Change]:
     """The same of two lists that differ: what they begin and end with alike is left alone."""
     start, shorter = 0, min(len(before), len(after))
-    while start < shorter and before[start] == after[start]:
+    while start < shorter and alike(before[start], after[start]):
         start += 1
     end, new_end = len(before), len(after)
-    while min(end, new_end) > start and before[end - 1] == after[new_end - 1]:
+    while min(end, new_end) > start and alike(before[end - 1], after[new_end - 1]):
         end, new_end = end - 1, new_end - 1
     old, new = before[start:end], after[start:new_end]
     if len(old) == len(new) and all(isinstance(item, CONTAINERS) for item in (*old, *new)):
