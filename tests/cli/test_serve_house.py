@@ -26,7 +26,7 @@ def examples() -> list[str]:
 
 def test_a_folder_takes_one_house_at_a_time(tmp_path: Path) -> None:
     with open_house(*FISH, "--folder", tmp_path / "kept") as house:
-        why = refusal(fairplay("serve", *FISH, "--folder", str(tmp_path / "kept")))
+        why = refusal(script("serve", *FISH, "--folder", str(tmp_path / "kept"), timeout=ENOUGH))
         assert house.stop() == 0
     with open_house(*FISH, "--folder", tmp_path / "kept") as house:
         assert house.stop() == 0
