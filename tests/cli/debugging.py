@@ -62,6 +62,9 @@ class Player:
     def tell(self, news):
         hear("tell", {news})
 
+    def changed(self, view):
+        hear("changed", pack(view))
+
     def end(self, result):
         hear("end", result.ranking, result.seed, result.receipt)
 """

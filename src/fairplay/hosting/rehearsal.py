@@ -21,6 +21,7 @@ from fairplay.players.process import CHUNK, Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.sandbox import Sandbox
 from fairplay.players.thinking import Thinker
+from fairplay.referee.changes import Change
 from fairplay.referee.local import Local
 from fairplay.referee.referee import judge, judge_acknowledgement
 from fairplay.render.text import printable
@@ -119,9 +120,19 @@ class Rehearsal:
         self.hello: Answer | None = None  # what a program answered to it
         self._channel: AsyncChannel | None = None  # nobody, before the first greeting
         self._overheard: Overheard | None = None  # if it is a program
+        self._known = 0  # facts that the player could have heard of
+
+    @property
+    def changed(self) -> Callable[[Change], None] | None:
+        """What tells the player of changes, if it wants to hear of them."""
+        return getattr(self._channel, "changed", None)
 
     async def hear(self, heard: Heard) -> Comparison:
         """Say to the player what the seat heard."""
+        if self.changed is not None:
+            for facts in range(self._known, heard.facts):
+                self.changed(Change(self._recorded.at(facts + 1)))
+        self._known = heard.facts
         if isinstance(heard.message, Start):
             await self.close(None)
             await self._open(turns_taken(self._recorded.entries[: heard.facts]).get(self.seat, ()))

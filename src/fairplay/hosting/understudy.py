@@ -83,6 +83,7 @@ class Rehearsed:
 
     def __init__(self, rehearsal: Rehearsal, given: Answer, tell: Callable[[str], None]) -> None:
         self._rehearsal = rehearsal
+        self.changed = rehearsal.changed
         self._given: Answer | None = given
         self._tell = tell
 
