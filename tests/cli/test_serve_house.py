@@ -61,6 +61,20 @@ def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
         assert refusal(fairplay(*shlex.split(line)[1:], *options)).startswith("no TLS with no and where: "), line
 
 
+def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
+    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
+        both = [started([SCRIPT, "watch", house.place, *options]) for options in ((), ("--json",))]
+        try:
+            said = [stream.readline() for stream in (both[0].stderr, both[1].stdout) if stream is not None]
+        finally:
+            for one in both:
+                one.kill()
+                one.communicate()
+        assert house.stop() == 0
+
+    assert said == [f"fairplay: nothing is played at {house.place} now; waiting for a match\n", '{"type":"quiet"}\n']
+
+
 def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
     file = tmp_path / "house.toml"
     file.write_text('port = 0\nstrangers = { spectators = 1 }\n[[games]]\ngame = "fish"\n')

@@ -350,6 +350,7 @@ async def test_who_wants_to_watch_a_room_that_is_not_there_hears_so(house: Open)
 @house_test(fish())
 async def test_who_watches_anything_goes_on_to_the_next_room(house: Open) -> None:
     stroller = await house.watch()
+    assert await stroller.hear() == {"type": "quiet"}
     visits = [await house.come(name) for name in ("ann", "bob")]
 
     playing = asyncio.gather(*(visit.play(times=2) for visit in visits))

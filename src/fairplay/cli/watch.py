@@ -18,7 +18,7 @@ from fairplay.core.game import Seat
 from fairplay.games import title
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.render.text import printable
-from fairplay.server.following import Follower, Watched
+from fairplay.server.following import QUIET, Follower, Watched
 
 LONGEST = 64  # characters of a name
 CUT_OFF = "the house hung up before the end of the match"
@@ -42,7 +42,7 @@ def watch(host: str, room: str, as_json: bool, lines: bool, wait: float, ca: str
             if as_json:
                 pass_through(said)
                 return
-            told = told_in(said)
+            told = told_in(host, said)
             first = next(told, None)
             if first is None:
                 raise BadRequest(f"{host}: {CUT_OFF}")
@@ -67,10 +67,12 @@ def pass_through(lines: Iterable[bytes]) -> None:
     raise BadRequest(CUT_OFF)
 
 
-def told_in(lines: Iterable[bytes]) -> Iterator[Told]:
-    """What happens, event by event, up to the end."""
+def told_in(host: str, lines: Iterable[bytes]) -> Iterator[Told]:
+    """What happens, event by event, up to the end; that nothing does is said at once."""
     follower = Follower()
     for line in lines:
+        if line == QUIET:
+            click.echo(f"fairplay: nothing is played at {host} now; waiting for a match", err=True)
         told = follower.hear(line)
         if told is not None:
             yield told

@@ -11,6 +11,8 @@ from fairplay.core.game import Game, Seat
 from fairplay.games import rules_of
 from fairplay.server.patches import after_patch
 
+QUIET = b'{"type":"quiet"}'  # what strollers hear while nothing is played
+
 
 class Watched(msgspec.Struct, frozen=True):
     """A match as far as spectators know it."""
@@ -50,7 +52,9 @@ class Follower:
         self._plain: dict[str, Any] | None = None
 
     def hear(self, line: bytes) -> tuple[Event, Watched] | None:
-        """The event on a line, and the match after it; None: it was told before."""
+        """The event on a line, and the match after it; None: it was told before, or nothing is played."""
+        if line == QUIET:
+            return None
         try:
             plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
             before, self._plain = self._plain, self._after(plain)

@@ -9,6 +9,7 @@ from fairplay.players import wire
 from fairplay.players.line import Line
 from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
+from fairplay.server.following import QUIET
 from fairplay.server.room import Room
 
 
@@ -37,12 +38,12 @@ class Spectators:
         if failed is not None:
             self._farewells.say(line, wire.goodbye("", failed))
             return
-        line.when_lost(partial(self._left, line))
         if room is not None:
             room.hub.add(line)
         else:
             self._strolling[line] = None
             self._stroll(line)
+        line.when_lost(partial(self._left, line))  # which may be at once
 
     def show_around(self) -> None:
         """Show something to those who have nothing to see."""
@@ -59,11 +60,12 @@ class Spectators:
         await all_surely([line.hang_up(b"", LAST_WORDS) for line in lines_at(room)])
 
     def _stroll(self, line: Line) -> None:
-        """Show the newest room to somebody who watches whatever is played."""
+        """Show the newest room to somebody who watches whatever is played; or say that there is none."""
         for room in reversed(self._rooms.values()):
             self._strolling[line] = room
             room.hub.add(line)
             return
+        line.offer(QUIET + b"\n")
 
     def _left(self, line: Line) -> None:
         """Somebody watches no more; as it may have closed but its own end, we close ours."""
