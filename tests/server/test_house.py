@@ -298,6 +298,21 @@ async def test_who_leaves_while_it_waits_is_not_waited_for(house: Open) -> None:
 
 
 @house_test(fish())
+async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(house: Open) -> None:
+    ann = await house.come("ann")
+    again = await house.call({"token": ann.heard[0]["token"]})
+    again.writer.write_eof()
+    while await again.hear() is not None:  # they hang up, too
+        pass
+
+    bob, cyd = await house.come("bob"), await house.come("cyd")
+    await asyncio.gather(bob.play(), cyd.play())
+
+    assert bob.matches[0][1] == ("bob", "cyd")
+    assert {visitor.name for visitor in house.house.visitors.values()} == {"bob", "cyd"}
+
+
+@house_test(fish())
 async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(house: Open) -> None:
     ann, bob, cyd = [await house.come(name) for name in ("ann", "bob", "cyd")]
     await asyncio.gather(ann.play(), bob.play())

@@ -187,7 +187,8 @@ class Reception:
             if not visitor.line.is_gone:
                 raise Refused("replaced", "somebody newer came with the same token")
         visitor.place, visitor.changes, visitor.game = place, said.changes, said.game
-        self._host.arrived(visitor)
+        if not visitor.line.is_gone:  # or it has left at once
+            self._host.arrived(visitor)
         return None
 
     async def _introduction(self, line: Line, nonces: Nonces) -> Introduction:
