@@ -1,5 +1,6 @@
 """Play a match in a room: whoever watches hears of every change, and whoever runs it gets the final state."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
