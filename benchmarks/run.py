@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -159,6 +161,18 @@ def answers(player: str, tiles: int) -> Benchmark:
     return run
 
 
+def command(*arguments: str) -> Benchmark:
+    """Runs of the command from its start to its end; a move here is a run. What it loads was compiled before."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+    def run() -> int:
+        line = [sys.executable, "-m", "fairplay", *arguments]
+        subprocess.run(line, env=env, stdout=subprocess.DEVNULL, check=True, timeout=60)
+        return 1
+
+    return run
+
+
 def benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
     """How each benchmark is made ready, by its name."""
     return {
@@ -167,15 +181,19 @@ def benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
         "fish.raw.8x8": lambda: raw(LARGE, 2),
         "fish.refereed": lambda: refereed(SMALL, "random", 2),
         "fish.journalled": lambda: refereed(SMALL, "random", 2, Journal(journals)),
+        "fish.lookahead": lambda: housed(LARGE, "lookahead", 2),
         "fish.deal": lambda: deal(SMALL),
         "tsuro.raw": lambda: raw(TSURO, 3),
         "tsuro.refereed": lambda: refereed(TSURO, "random", 3),
         "tsuro.second": lambda: refereed(TSURO, "second", 5),
+        "tsuro.survivor": lambda: housed(TSURO, "survivor", 3),
         "q.raw": lambda: housed(QGAME, "random", 2),
         "q.refereed": lambda: refereed(QGAME, "dag", 2, matches=1),
         "q.best.1000": lambda: answers("best", 1000),
         "q.placement.50": lambda: one_placement(50),
         "q.placement.1000": lambda: one_placement(1000),
+        "command.help": lambda: command("--help"),
+        "command.play": lambda: command("play", "fish", "random", "greedy", "--seed", "1"),
     }
 
 
