@@ -4,6 +4,7 @@ A square is a number, row by row; a spot is a port of a square, 8 * square + por
 each square the code of the tile on it, or EMPTY.
 """
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -96,3 +97,32 @@ def prospect(size: int, board: bytes, avatars: tuple[int, ...], square: int, cod
             if moved[seat] == LOOP:
                 looping.append(seat)
     return Prospect(after, tuple(moved), tuple(looping))
+
+
+def dangers(size: int, board: bytes, avatars: tuple[int, ...], seat: int, codes: Iterable[int]) -> list[int]:
+    """What is wrong with each of these tiles on the square before a seat, found without making any of the boards.
+
+    LOOP: somebody would go round for ever; else OUT: the seat itself would leave the board; else 0.
+    """
+    ahead = grid(size).ahead
+    mine = avatars[seat]
+    square = ahead[mine] >> 3
+    facing = [spot for spot in avatars if spot >= 0 and ahead[spot] >> 3 == square]
+    found = []
+    for code in codes:
+        danger = 0
+        for start in facing:
+            spot = start
+            while (entry := ahead[spot]) >= 0:  # as `follow` does it, but for the tile that is not there yet
+                lies = code if entry >> 3 == square else board[entry >> 3]
+                if lies == EMPTY:
+                    break
+                spot = entry & -8 | EXITS[lies << 3 | entry & 7]
+                if spot == start:
+                    danger = LOOP
+                    break
+            else:
+                if start == mine:
+                    danger = danger or OUT
+        found.append(danger)
+    return found

@@ -9,8 +9,8 @@ import msgspec
 
 from fairplay.core.errors import IllegalAction
 from fairplay.games.tsuro.actions import Lay, Place
-from fairplay.games.tsuro.board import EMPTY, OUT, Prospect, grid, prospect
-from fairplay.games.tsuro.pieces import CODES, DEGREES, PORTS, TILES
+from fairplay.games.tsuro.board import EMPTY, OUT, Prospect, dangers, grid, prospect
+from fairplay.games.tsuro.pieces import CODES, DEGREES, PORTS, TILES, code_of
 from fairplay.games.tsuro.state import View
 
 
@@ -35,11 +35,11 @@ class Rules(msgspec.Struct, frozen=True):
 
     def lays(self, view: View) -> list[Lay]:
         """The legal options of whoever is on turn (§4.2, §4.3, §4.4)."""
-        options = list(options_of(view.dealt))
-        kinds = [kind_of(view, option) for option in options]
-        if FINE in kinds:
-            return [option for option, kind in zip(options, kinds, strict=True) if kind is FINE]
-        return options if len(set(kinds)) == 1 else []  # §4.5: between loops and suicides there is no choice
+        table, options = view.table, options_of(view.dealt)
+        found = dangers(table.grid.size, table.board, table.avatars, table.waiting[0], codes_of(view.dealt))
+        if 0 in found:
+            return [option for option, danger in zip(options, found, strict=True) if not danger]
+        return list(options) if len(set(found)) == 1 else []  # §4.5: between loops and suicides there is no choice
 
     def check_lay(self, view: View, lay: Lay) -> None:
         """May whoever is on turn lay this tile like that? Raises IllegalAction."""
@@ -81,11 +81,16 @@ class Rules(msgspec.Struct, frozen=True):
 STANDARD = Rules()
 
 
-def options_of(dealt: tuple[int, ...]) -> Iterator[Lay]:
+def options_of(dealt: tuple[int, ...]) -> tuple[Lay, ...]:
     """The ways to lay one of these tiles."""
-    yield from LAYS[dealt[0]]
-    if dealt[1] != dealt[0]:
-        yield from LAYS[dealt[1]]
+    one, other = dealt
+    return LAYS[one] if one == other else LAYS[one] + LAYS[other]
+
+
+@cache
+def codes_of(dealt: tuple[int, ...]) -> tuple[int, ...]:
+    """The codes of the tiles as they would lie, one for each of these options."""
+    return tuple(code_of(option.tile, option.degrees) for option in options_of(dealt))
 
 
 @cache

@@ -2,13 +2,13 @@
 
 from functools import cache
 from hashlib import sha256
-from operator import mul
 
 import msgspec
 
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.tsuro.actions import Action, Lay, Place
-from fairplay.games.tsuro.board import EMPTY, OUT, Grid
+from fairplay.games.tsuro.board import OUT, Grid
+from fairplay.games.tsuro.outlook import worth
 from fairplay.games.tsuro.pieces import PORTS
 from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at, prospect_of
 from fairplay.games.tsuro.state import PLACING, View
@@ -16,13 +16,6 @@ from fairplay.games.tsuro.state import PLACING, View
 Pathfinder = Strategy[View, Action]
 
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
-
-# How the survivor weighs a position.
-TURNS_AHEAD = 2
-PER_SQUARE = 0.05  # for each square that nobody reaches sooner, against one turn survived
-PER_STEP = 0.25  # for each step away from the rim
-CHOSEN = (15 / 21, 5 / 21, 1 / 21)  # the chance that the best exit, the next best ... is the best of five out of seven
-DRIVEN = (1 / 7,) * 7  # where somebody else lays the tile, all exits are alike
 
 
 def first(view: View) -> Action:
@@ -112,7 +105,8 @@ def survivor(view: View) -> Action:
     if placing(view):
         return place_inwards(view)
     options = STANDARD.lays(view)
-    return max(options, key=lambda option: prospects(view, option), default=LAYS[view.dealt[0]][0])
+    grid, me = view.table.grid, view.table.waiting[0]
+    return max(options, key=lambda option: worth(grid, prospect_of(view, option), me), default=LAYS[view.dealt[0]][0])
 
 
 def place_inwards(view: View) -> Place:
@@ -131,45 +125,6 @@ def place_inwards(view: View) -> Place:
         return place_along(view, clockwise(grid), PORTS)
     at, letter = grid.place(best)
     return Place(view.dealt[0], 0, letter, at)  # type: ignore[arg-type]  # a letter of PORTS is a Port
-
-
-def prospects(view: View, lay: Lay) -> float:
-    """What an option is worth: turns to hope for, squares to itself, and distance from the rim."""
-    what, grid, me = prospect_of(view, lay), view.table.grid, view.table.waiting[0]
-    if what.looping:  # §4.7: a loop that takes only others
-        return float(me not in what.looping)
-    spot = what.avatars[me]
-    if spot == OUT:
-        return 0.0
-    mine = grid.ahead[spot] >> 3
-    rivals = [grid.ahead[other] >> 3 for seat, other in enumerate(what.avatars) if seat != me and other != OUT]
-    x, y = grid.squares[mine]
-    inward = min(x, y, grid.size - 1 - x, grid.size - 1 - y)
-    turns = hope(grid, what.board, spot, TURNS_AHEAD, DRIVEN if mine in rivals else CHOSEN)
-    return turns + PER_SQUARE * territory(grid, what.board, mine, rivals) + PER_STEP * inward
-
-
-def hope(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...] = CHOSEN) -> float:
-    """How many of so many turns an avatar can expect to survive, on a board that does not change meanwhile."""
-    if not turns:
-        return 0.0
-    entry = grid.ahead[spot]
-    ends = (grid.follow(board, entry & -8 | port) for port in range(8) if port != entry & 7)
-    lives = sorted((1 + hope(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
-    return sum(map(mul, odds, lives), 0.0)
-
-
-def territory(grid: Grid, board: bytes, mine: int, rivals: list[int]) -> int:
-    """How many empty squares, going from each to the next, are reached from mine sooner than from any rival's."""
-    claimed = dict.fromkeys(rivals, False)
-    claimed.setdefault(mine, True)
-    frontier = list(claimed)  # rivals first, so that a tie goes to them
-    for square in frontier:
-        for beside in grid.beside[square]:
-            if board[beside] == EMPTY and beside not in claimed:
-                claimed[beside] = claimed[square]
-                frontier.append(beside)
-    return sum(claimed.values())
 
 
 HOUSE: dict[str, HousePlayer] = {
