@@ -12,16 +12,20 @@ was not free and melts (Fish §4.4). Hence
   one exit with each of their moves.
 """
 
+from collections import defaultdict
 from functools import cache
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.board import Grid, cells
 from fairplay.games.fish.pieces import MOST_FISH
-from fairplay.games.fish.state import State
+from fairplay.games.fish.state import State, fish_on_cells
 
 Penguins = tuple[int, ...]  # the cells they stand on
 Star = tuple[int, tuple[int, ...], tuple[int, ...]]  # masks: all lines from a cell, the rising ones, the falling ones
+
+# By the least number of fish: a digit 1 for each number that is at least as large.
+AT_LEAST = [bytes(ord("0") + (fish >= least) for fish in range(256)) for least in range(MOST_FISH + 1)]
 
 
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
@@ -29,21 +33,39 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
 
     Of equal moves the first is taken, by the position it starts from and then by the one it leads to.
     """
-    search = Search(state)
-    mine, positions = state.penguins[seat], state.grid.positions
     mover = state.order.index(seat)
     others = tuple(
         state.penguins[other]
         for other in (*state.order[mover + 1 :], *state.order[:mover])
         if state.can_move(other)  # who cannot move now will never move
     )
-    moves = [(start, to) for start in sorted(mine) for to in cells(search.reach(start, state.free))]
+    way = best_way(state.grid, state.fish, state.free, state.penguins[seat], others, turns)
+    if way is None:
+        return None
+    start, to = way
+    return Move(state.grid.positions[start], state.grid.positions[to])
+
+
+def best_way(
+    grid: Grid, fish: int, free: int, mine: Penguins, others: tuple[Penguins, ...], turns: int
+) -> tuple[int, int] | None:
+    """The cells from and to which the best move leads; the others are those who can move, in order of their turns."""
+    search = Search(grid, fish)
+    moves = [
+        (slot, start, to, search.fish[start])
+        for start, slot in sorted((cell, slot) for slot, cell in enumerate(mine))
+        for to in cells(search.reach(start, free))
+    ]
+    later = MOST_FISH * (turns - 1)  # fish at most, after the first turn
     for need in range(MOST_FISH * turns, -1, -1):
-        for start, to in moves:
-            left = need - search.fish[start]
-            after = (*(cell for cell in mine if cell != start), to)
-            if left <= 0 or (turns > 1 and search.withstands(state.free ^ 1 << to, after, others, 0, turns - 1, left)):
-                return Move(positions[start], positions[to])
+        for slot, start, to, first in moves:
+            left = need - first
+            if left <= 0:
+                return start, to
+            if left <= later:
+                after = (*mine[:slot], to, *mine[slot + 1 :])
+                if search.withstands(free ^ 1 << to, after, others, 0, turns - 1, left):
+                    return start, to
     return None
 
 
@@ -56,14 +78,13 @@ class Search:
 
     __slots__ = ("_reached", "at_least", "fish", "near", "stars")
 
-    def __init__(self, state: State) -> None:
-        self.near = state.grid.near
-        self.stars = stars(state.grid)
-        self.fish = [state.fish_at(cell) for cell in range(len(self.near))]
-        self.at_least = [
-            sum(1 << cell for cell, fish in enumerate(self.fish) if fish >= least) for least in range(MOST_FISH + 1)
-        ]
-        self._reached: list[dict[int, int]] = [{} for _ in self.near]
+    def __init__(self, grid: Grid, fish: int) -> None:
+        self.near = grid.near
+        self.stars = stars(grid)
+        self.fish = fish_on_cells(fish, len(grid.near))
+        last_first = self.fish[::-1]
+        self.at_least = [int(last_first.translate(digits), 2) for digits in AT_LEAST]
+        self._reached: defaultdict[int, dict[int, int]] = defaultdict(dict)
 
     def reach(self, cell: int, free: int) -> int:
         """The mask of the cells that a penguin can move to."""

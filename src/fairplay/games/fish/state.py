@@ -51,15 +51,22 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     def rows(self) -> list[list[int]]:
         """The fish on the board, row by row; 0: a hole."""
-        columns, cells = self.grid.columns, self.grid.rows * self.grid.columns
-        digits = f"{self.fish:0{cells}o}"[::-1]  # an octal digit is three bits, and the last one is the first cell
-        fish = digits.encode().translate(DIGITS)
-        return [list(fish[start : start + columns]) for start in range(0, cells, columns)]
+        columns, fish = self.grid.columns, fish_on_cells(self.fish, len(self.grid.near))
+        return [list(fish[start : start + columns]) for start in range(0, len(fish), columns)]
 
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
         near, free = self.grid.near, self.free
         return any(near[cell] & free for cell in self.penguins[seat])
+
+
+def fish_on_cells(fish: int, cells: int) -> bytes:
+    """The fish on each of so many cells, cell by cell.
+
+    >>> list(fish_on_cells(0o531, 4))
+    [1, 3, 5, 0]
+    """
+    return f"{fish:0{cells}o}".encode().translate(DIGITS)[::-1]  # three bits are an octal digit, the last cell's first
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
