@@ -127,6 +127,21 @@ def test_a_shuffle_is_a_permutation(size: int) -> None:
     assert size < 10 or items != list(range(size))
 
 
+@each_seed
+@pytest.mark.parametrize("size", [100, 300, 65600])
+def test_a_shuffle_draws_what_is_drawn_one_by_one(size: int, seed: bytes) -> None:
+    shuffled, items = list(range(size)), list(range(size))
+    lots, same = Lots(seed), Lots(seed)
+
+    lots.shuffle(shuffled)
+
+    for last in range(size - 1, 0, -1):
+        other = same.below(last + 1)
+        items[last], items[other] = items[other], items[last]
+    assert shuffled == items
+    assert lots.below(2**70) == same.below(2**70)  # and no more than that
+
+
 @pytest.mark.parametrize(("limit", "size"), [(0, 0), (1, 1), (10, 0), (10, 3), (10, 10)])
 def test_a_sample_has_different_numbers_below_its_limit(limit: int, size: int) -> None:
     numbers = Lots(SEEDS[0]).sample(limit, size)

@@ -48,24 +48,13 @@ class Lots:
 
     def __init__(self, seed: bytes) -> None:
         self._bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(BLOCK) for n in count())
-        self._draw = self._bytes.__next__
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1, each as likely as the others."""
-        draw = self._draw
-        if limit <= 256:  # one byte and two bytes are written out: whole decks are drawn like that
-            number, fair = draw(), 256 // limit * limit
-            while number >= fair:
-                number = draw()
-        elif limit <= 65536:
-            number, fair = draw() << 8 | draw(), 65536 // limit * limit
-            while number >= fair:
-                number = draw() << 8 | draw()
-        else:
-            width = (limit - 1).bit_length() + 7 >> 3
-            fair = 256**width // limit * limit
-            while (number := int.from_bytes(islice(self._bytes, width), "big")) >= fair:
-                pass
+        width = (limit - 1).bit_length() + 7 >> 3 or 1
+        fair = 256**width // limit * limit
+        while (number := int.from_bytes(islice(self._bytes, width), "big")) >= fair:
+            pass
         return number % limit
 
     def numbers(self, size: int, limit: int) -> list[int]:
@@ -80,9 +69,18 @@ class Lots:
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
         """Put the items into an order drawn from all orders (Fisher and Yates)."""
-        below = self.below
+        draw = self._bytes.__next__
         for last in range(len(items) - 1, 0, -1):
-            other = below(last + 1)
+            limit = last + 1
+            if limit <= 256:  # as in `below`, with one byte and two bytes written out: whole decks are drawn like that
+                while (other := draw()) >= 256 // limit * limit:
+                    pass
+            elif limit <= 65536:
+                while (other := draw() << 8 | draw()) >= 65536 // limit * limit:
+                    pass
+            else:
+                other = self.below(limit)
+            other %= limit
             items[last], items[other] = items[other], items[last]
 
     def sample(self, limit: int, size: int) -> list[int]:

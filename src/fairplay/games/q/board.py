@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from fairplay.games.q.pieces import BETWEEN, COLOURS, NONE, SHAPES, Position, colour_of, shape_of
+from fairplay.games.q.pieces import ANY, BETWEEN, COLOURS, NONE, SHAPES, Position, colour_of, shape_of
 
 WIDTH = 2**34  # more columns than there are
 ROW, COLUMN = 1, WIDTH  # the steps along a row and along a column
+AROUND = (-COLUMN, -ROW, ROW, COLUMN)
 ALL_SHAPES = (1 << len(SHAPES)) - 1
 ALL_COLOURS = (1 << len(COLOURS)) - 1 << len(SHAPES)
 TRAITS = tuple(1 << shape_of(kind) | 1 << len(SHAPES) + colour_of(kind) for kind in range(NONE))  # of kinds, as masks
@@ -85,11 +86,14 @@ class Growing:
         tiles[cell] = kind
         if frontier.pop(cell, None) is not None:
             del edge[bisect_left(edge, cell)]
-        for near in (cell - COLUMN, cell - ROW, cell + ROW, cell + COLUMN):
-            if near not in tiles:
-                if near not in frontier:
-                    insort(edge, near)
-                frontier[near] = fitting(tiles, near)
+        between = BETWEEN[kind]
+        for step in AROUND:
+            near = cell + step
+            if near in frontier:  # as `fitting` has it
+                frontier[near] &= between[tiles.get(near + step, NONE)]
+            elif near not in tiles:
+                insort(edge, near)
+                frontier[near] = between[NONE]
 
 
 def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
@@ -97,37 +101,17 @@ def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
     return Map({}, {}, ()).with_tiles((cell_at(position), kind) for position, kind in tiles)
 
 
-class Overlay:
-    """Tiles with some more on top, which are not on the map yet."""
+def fitting(shown: Map, new: Mapping[int, int], cell: int) -> int:
+    """The mask of the kinds that fit on a free cell of a map, with some new tiles on it (Q §3.5); ANY: beside no tile.
 
-    __slots__ = ("_below", "new")
-
-    def __init__(self, below: Mapping[int, int], new: dict[int, int]) -> None:
-        self._below = below
-        self.new = new
-
-    def get(self, cell: int, otherwise: int) -> int:
-        """The kind on a cell."""
-        kind = self.new.get(cell)
-        return self._below.get(cell, otherwise) if kind is None else kind
-
-    def __contains__(self, cell: object) -> bool:
-        return cell in self.new or cell in self._below
-
-
-Tiled = Mapping[int, int] | Overlay
-
-
-def fitting(tiles: Tiled, cell: int) -> int:
-    """The mask of the kinds that fit on a cell among these tiles (Q §3.5)."""
-    get = tiles.get
-    along_row = BETWEEN[get(cell - ROW, NONE)][get(cell + ROW, NONE)]
-    return along_row & BETWEEN[get(cell - COLUMN, NONE)][get(cell + COLUMN, NONE)]
-
-
-def has_neighbour(tiles: Tiled, cell: int) -> bool:
-    """Does a tile lie beside this cell?"""
-    return cell - ROW in tiles or cell + ROW in tiles or cell - COLUMN in tiles or cell + COLUMN in tiles
+    Whatever fits between two tiles also fits beside each of them, so that only new tiles have to be looked at.
+    """
+    fits = shown.frontier.get(cell, ANY)
+    for step in AROUND:
+        kind = new.get(cell + step)
+        if kind is not None:
+            fits &= BETWEEN[kind][new.get(cell - step, shown.tiles.get(cell - step, NONE))]
+    return fits
 
 
 def score_of(extended: Map, placed: Iterable[int], q_bonus: int) -> int:

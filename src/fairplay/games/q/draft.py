@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from fairplay.games.q.actions import Place, Placement
-from fairplay.games.q.board import COLUMN, ROW, Map, Overlay, cell_at, fitting, has_neighbour, position_of, score_of
-from fairplay.games.q.pieces import KINDS, NAMES, Position
+from fairplay.games.q.board import COLUMN, ROW, Map, cell_at, fitting, position_of, score_of
+from fairplay.games.q.pieces import ANY, KINDS, NAMES, Position
 from fairplay.games.q.state import Tiles, View
 
 
@@ -41,9 +41,11 @@ class Draft(msgspec.Struct, frozen=True):
 
     def is_valid(self, tile: str, at: Position) -> bool:
         """May this tile come next, there?"""
-        kind, cell, tiles = KINDS[tile], cell_at(at), Overlay(self.view.map.tiles, dict(self.placed))
-        there = self.is_in_line(at) and cell not in tiles and has_neighbour(tiles, cell)
-        return kind in self.hand and there and fitting(tiles, cell) >> kind & 1 == 1
+        kind, cell, shown, new = KINDS[tile], cell_at(at), self.view.map, dict(self.placed)
+        if kind not in self.hand or cell in shown.tiles or cell in new or not self.is_in_line(at):
+            return False
+        fits = fitting(shown, new, cell)
+        return fits != ANY and fits >> kind & 1 == 1
 
     def place(self, tile: str, at: Position) -> "Draft":
         """The draft with one more tile; whoever asks made sure that it is valid."""
@@ -97,10 +99,10 @@ def extensions(draft: Draft, lines: Lines) -> Iterator[Draft]:
                 if frontier[cell] >> kind & 1:
                     yield draft.plus(cell, kind)
         return
-    tiles = Overlay(draft.view.map.tiles, dict(draft.placed))
+    shown, new = draft.view.map, dict(draft.placed)
     for cell in free_in_line(draft, lines):
-        if cell not in tiles:
-            fits = fitting(tiles, cell)
+        if cell not in shown.tiles and cell not in new:
+            fits = fitting(shown, new, cell)
             for kind in kinds:
                 if fits >> kind & 1:
                     yield draft.plus(cell, kind)

@@ -12,11 +12,12 @@ from fairplay.core.errors import IllegalAction
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.games.q import codec
 from fairplay.games.q.actions import Action, Exchange, Pass, Place
-from fairplay.games.q.board import Overlay, cell_at, fitting, has_neighbour, map_of, score_of
+from fairplay.games.q.board import cell_at, fitting, map_of, score_of
 from fairplay.games.q.draft import drafts
-from fairplay.games.q.pieces import COPIES, FINISH_BONUS, HAND, KINDS, NAMES, Q_BONUS
+from fairplay.games.q.pieces import ANY, COPIES, FINISH_BONUS, HAND, KINDS, NAMES, Q_BONUS
 from fairplay.games.q.state import State, View, acted, without
 
+ALL_TILES = tuple(kind for kind in range(len(NAMES)) for _ in range(COPIES))
 Bonus = Annotated[int, Meta(ge=0, le=10**6)]
 
 
@@ -39,7 +40,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def deal(self, seats: int, seed: bytes) -> State:
         """§1.3, §2.2: one tile on the map, six in every hand, the rest in the pile."""
-        tiles = [kind for kind in range(len(NAMES)) for _ in range(COPIES)]
+        tiles = list(ALL_TILES)
         Lots(seed).shuffle(tiles)
         hands = tuple(tuple(tiles[1 + HAND * seat : 1 + HAND * (seat + 1)]) for seat in range(seats))
         return State(
@@ -155,18 +156,20 @@ def check_place(view: View, action: Place) -> None:
         raise IllegalAction("3.1", "a placement has at least one tile")
     hand = list(view.hand)
     for one in action.tiles:
-        if KINDS[one.tile] not in hand:
+        kind = KINDS[one.tile]
+        if kind not in hand:
             raise IllegalAction("3.2", "these tiles are not all in the hand")
-        hand.remove(KINDS[one.tile])
+        hand.remove(kind)
     if len({one.at[0] for one in action.tiles}) > 1 and len({one.at[1] for one in action.tiles}) > 1:
         raise IllegalAction("3.3", "the tiles are neither in one row nor in one column")
-    tiles = Overlay(view.map.tiles, {})
+    tiles, new = view.map.tiles, dict[int, int]()
     for one in action.tiles:
         cell, kind = cell_at(one.at), KINDS[one.tile]
-        if cell in tiles:
+        if cell in tiles or cell in new:
             raise IllegalAction("3.4", f"there is a tile at {list(one.at)} already")
-        if not has_neighbour(tiles, cell):
+        fits = fitting(view.map, new, cell)
+        if fits == ANY:
             raise IllegalAction("3.4", f"there is no tile beside {list(one.at)}")
-        if not fitting(tiles, cell) >> kind & 1:
+        if not fits >> kind & 1:
             raise IllegalAction("3.5", f"the tile does not fit at {list(one.at)}")
-        tiles.new[cell] = kind
+        new[cell] = kind

@@ -5,8 +5,9 @@ from hashlib import sha256
 
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
-from fairplay.games.q.board import COLUMN, ROW, Growing, Map, Overlay, fitting, position_of
+from fairplay.games.q.board import AROUND, COLUMN, ROW, Growing, Map, fitting, position_of
 from fairplay.games.q.draft import Draft, draft_of
+from fairplay.games.q.lines import mask_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
 from fairplay.games.q.search import best_draft
 from fairplay.games.q.state import View
@@ -109,7 +110,9 @@ def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
         cell, kind = edge[pick // len(kinds)], kinds[pick % len(kinds)]
         if frontier[cell] >> kind & 1:
             return lot, (cell, kind)
-    options = [(cell, kind) for cell in edge for kind in kinds if frontier[cell] >> kind & 1]
+    wanted = mask_of(kinds)
+    places = [(cell, fits) for cell in edge if (fits := frontier[cell] & wanted)]
+    options = [(cell, kind) for cell, fits in places for kind in kinds if fits >> kind & 1]
     if not options:
         return lot, None
     lot, pick = divmod(lot, len(options))
@@ -118,14 +121,15 @@ def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
 
 def in_line(draft: Draft) -> Iterator[tuple[int, int]]:
     """Where another tile can go at the ends of the run that the last one lies in."""
-    tiles, last = Overlay(draft.view.map.tiles, dict(draft.placed)), draft.placed[-1][0]
-    for step in (-COLUMN, -ROW, ROW, COLUMN):
+    shown, new, last = draft.view.map, dict(draft.placed), draft.placed[-1][0]
+    kinds = sorted(set(draft.hand))
+    for step in AROUND:
         cell = last
-        while cell in tiles:
+        while cell in new or cell in shown.tiles:
             cell += step
         if draft.is_in_line(position_of(cell)):
-            fits = fitting(tiles, cell)
-            yield from ((cell, kind) for kind in sorted(set(draft.hand)) if fits >> kind & 1)
+            fits = fitting(shown, new, cell)
+            yield from ((cell, kind) for kind in kinds if fits >> kind & 1)
 
 
 def best(view: View) -> Action:
