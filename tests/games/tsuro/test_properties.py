@@ -14,10 +14,10 @@ from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Moment
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Lay, Place, Stage, State, Tsuro, View
-from fairplay.games.tsuro.board import prospect
+from fairplay.games.tsuro.board import LOOP, dangers, prospect
 from fairplay.games.tsuro.game import most_tiles
 from fairplay.games.tsuro.pieces import CONNECTIONS, PORTS, code_of
-from fairplay.games.tsuro.rules import LAYS, Kind, kind_of, options_of
+from fairplay.games.tsuro.rules import LAYS, Kind, codes_of, kind_of, options_of
 from fairplay.testing.playouts import ways_out
 from tests.games.tsuro.positions import NAMES, TSURO, Spot, lying, position, spots
 from tests.some import some
@@ -159,6 +159,19 @@ def test_what_comes_of_a_tile_is_what_comes_of_it_the_slow_way(state: State) -> 
         assert set(what.looping) == {seat for seat, end in enumerate(after) if end == "loop"}
         assert [spot >= 0 for spot in what.avatars] == [isinstance(end, tuple) for end in after]
         assert {at for at, lies in zip(table.grid.squares, what.board, strict=True) if lies != 255} == set(board)
+
+
+@modest
+@given(states())
+def test_what_is_wrong_with_a_tile_is_seen_in_what_comes_of_it_whoever_lays_it(state: State) -> None:
+    table, codes = state.table, codes_of(state.dealt)
+    size, board, avatars = table.grid.size, table.board, table.avatars
+
+    for seat in some(range(len(avatars))):
+        square = table.grid.ahead[avatars[seat]] >> 3
+        prospects = [prospect(size, board, avatars, square, code) for code in codes]
+        expected = [LOOP if what.looping else min(what.avatars[seat], 0) for what in prospects]
+        assert dangers(size, board, avatars, seat, codes) == expected
 
 
 @modest
