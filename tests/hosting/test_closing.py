@@ -18,12 +18,12 @@ from fairplay.core.game import Moment
 from fairplay.hosting.table import Table
 from fairplay.players import wire
 from fairplay.players.door import Door
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.location import Command, Invitation, Location, Near
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.closing import close_all_async

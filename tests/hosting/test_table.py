@@ -18,9 +18,9 @@ from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.door import Door
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import Command, Invitation, Location, Near, far
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.host import dealt
 from tests.hosting.soak import played_at, soak
 from tests.journals_at import lines_of

@@ -25,11 +25,11 @@ from fairplay.games.q.examples import position
 from fairplay.players import process
 from fairplay.players.connection import over_tcp
 from fairplay.players.door import MakeLine, listening
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.slots import Slots
 from fairplay.players.websocket import over_websocket
 from fairplay.referee.drivers import play_async

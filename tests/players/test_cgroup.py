@@ -14,7 +14,8 @@ import pytest
 
 from fairplay.players import cgroup
 from fairplay.players.cgroup import Group, MemoryKills, entering, was_the_machine
-from fairplay.players.sandbox import Level, Sandbox, wrap
+from fairplay.players.level import Level, Sandbox
+from fairplay.players.sandbox import wrap
 from tests.players.groups import MEGABYTE, PATIENCE, at_last, computed, ended, inside, living, needs, start
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON

@@ -20,10 +20,10 @@ from fairplay.players import wire
 from fairplay.players.address import house_strategy
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, listen_tcp
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.serve import serve_player
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import dial_websocket, listen_websocket

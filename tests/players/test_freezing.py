@@ -17,11 +17,11 @@ from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.players import cell, freezing, process
 from fairplay.players.cgroup import available
 from fairplay.players.freezing import Kept, keeper
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.process_tree import descendants
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.players.slots import Slots
 from fairplay.referee.host import dealt
 from tests.players.machine import needs_strict

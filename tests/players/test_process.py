@@ -18,11 +18,11 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.players import cell, process, process_tree, sandbox
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program, fate
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import Level, Sandbox
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from tests.players.machine import needs_strict
@@ -379,7 +379,7 @@ REFEREE = """
 import asyncio, sys
 from fairplay.players import sandbox
 from fairplay.players.process import Program
-from fairplay.players.sandbox import Level, Sandbox
+from fairplay.players.level import Level, Sandbox
 
 async def main():
     level, mark, forbidden = sys.argv[1:]
@@ -429,7 +429,7 @@ def test_when_the_referee_is_killed_while_they_start_they_die_too() -> None:
 NOISE = """
 import asyncio, sys
 from fairplay.players.process import Program
-from fairplay.players.sandbox import Sandbox, Level
+from fairplay.players.level import Sandbox, Level
 
 async def main():
     for command in (["true"], ["cat"], ["sleep", "60"], ["sh", "-c", "echo oh >&2; kill -9 $$"]):

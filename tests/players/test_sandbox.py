@@ -15,7 +15,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.players import bubblewrap, process_tree, sandbox
 from fairplay.players.cell import Cell
 from fairplay.players.cgroup import available
-from fairplay.players.sandbox import MEASURES, MEGABYTE, Level, Sandbox, sandbox_from, what_can_be_enforced, wrap
+from fairplay.players.level import MEGABYTE, Level, Sandbox
+from fairplay.players.sandbox import MEASURES, sandbox_from, what_can_be_enforced, wrap
 from tests.cli.command import fairplay
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, every_level

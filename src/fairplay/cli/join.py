@@ -27,9 +27,9 @@ from fairplay.players import wire
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
+from fairplay.players.level import Level
 from fairplay.players.location import HUMAN, Invitation, far, of_the_house
 from fairplay.players.places import reason
-from fairplay.players.sandbox import Level
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.referee.local import has_method

@@ -26,10 +26,10 @@ from fairplay.observers.painter import Painter, for_spectators, into
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
 from fairplay.players.cell import what_else_can_be_enforced
+from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.location import HUMAN, far
 from fairplay.players.remote import DEFAULT
-from fairplay.players.sandbox import Level
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted

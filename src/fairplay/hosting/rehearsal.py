@@ -15,11 +15,11 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.reenact import MOMENTS
 from fairplay.journal.replay import Recorded
 from fairplay.journal.transcript import Heard
+from fairplay.players.level import Sandbox
 from fairplay.players.line import Line
 from fairplay.players.location import Command, House, Location, Near
 from fairplay.players.process import CHUNK, Program
 from fairplay.players.remote import DEFAULT, Remote
-from fairplay.players.sandbox import Sandbox
 from fairplay.players.thinking import Thinker
 from fairplay.referee.changes import Change
 from fairplay.referee.local import Local

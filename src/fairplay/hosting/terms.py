@@ -10,10 +10,11 @@ import msgspec
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
 from fairplay.journal.replay import Recorded
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
 from fairplay.players.remote import DEFAULT
-from fairplay.players.sandbox import Level, Sandbox, sandbox_from, wrap
+from fairplay.players.sandbox import sandbox_from, wrap
 
 
 class Terms(msgspec.Struct, frozen=True):

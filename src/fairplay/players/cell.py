@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fairplay.players.cgroup import Group, available, machine_oom_kills, was_the_machine
 from fairplay.players.filter import opened
 from fairplay.players.freezing import Freezer, Grouped, Kept, Unstopped, keeper
-from fairplay.players.sandbox import Level, Measure, Sandbox, limits, why_not_strict, wrap
+from fairplay.players.level import Level, Sandbox
+from fairplay.players.sandbox import Measure, limits, why_not_strict, wrap
 
 MOST_NEWS = 4096  # bytes
 KEEPERS = 16  # processes and threads in a group that are not the program's: those who shut it in

@@ -12,8 +12,8 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.cell import Cell
+from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed
-from fairplay.players.sandbox import Sandbox
 from fairplay.players.slots import slots
 from fairplay.players.stream import Stream
 from fairplay.referee.closing import surely

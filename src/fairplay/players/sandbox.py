@@ -13,7 +13,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,34 +23,13 @@ from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
 from fairplay.players.filter import opened, why_no_filter
 from fairplay.players.freezing import keeper
+from fairplay.players.level import MEGABYTE, Level, Sandbox
 from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 
-MEGABYTE = 1024 * 1024
 RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
 OLDEST_BUBBLEWRAP = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
-
-
-class Level(Enum):
-    """How much is kept from a program."""
-
-    STRICT = "strict"  # it has files, network and processes of its own, and is nobody
-    NONE = "none"  # it is whoever runs us; only its use of the machine is limited
-
-
-class Sandbox(msgspec.Struct, frozen=True):
-    """How a program is shut in. Limits are for each of its processes, if nothing else is said."""
-
-    level: Level
-    memory: int = 512 * MEGABYTE  # bytes
-    cpu: int = 3600  # seconds of computing
-    processes: int = 64  # threads too, all together; only if strict
-    open_files: int = 256
-    file_size: int = 64 * MEGABYTE  # bytes of a file that it writes
-    space: int = 64 * MEGABYTE  # bytes in /tmp, which is its home too, and as many in /dev/shm; only if strict
-    pondering: bool = False  # may it think while others are asked?
-    hidden: tuple[str, ...] = ()  # what it may not see, even if it lies beside it: journals; only if strict
 
 
 class Measure(msgspec.Struct, frozen=True):
