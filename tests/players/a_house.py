@@ -20,6 +20,7 @@ FISH = game_with("fish", {"rows": 3, "columns": 4})
 VIEW = FISH.view(FISH.deal(2, bytes(32)), 0)
 RECEIPT = Receipt(7, "0f" * 32)
 TURN = TakeTurn(VIEW)
+END = End(Result((frozenset({0}), frozenset({1})), ()))
 
 
 class Guest:
@@ -74,7 +75,7 @@ class Guest:
         self.say(wire.closing(RECEIPT, match_id="m", turn=1, nonce=self.nonce(), limit=1.0))
 
     def end_without_receipt(self) -> None:
-        self.question(End(Result((frozenset({0}), frozenset({1})), ())))
+        self.question(END)
 
     def play(self) -> list[Any]:
         """A whole match; what was answered to hello and on its turn."""

@@ -14,7 +14,7 @@ from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.serve import AnyGame, serve_player
 from fairplay.players.visit import Visit
 from fairplay.players.wire import Goodbye
-from tests.players.a_house import FISH, TURN, Guest, House
+from tests.players.a_house import END, FISH, RECEIPT, TURN, Guest, House
 
 FIRST = {"type": "place", "at": [0, 0]}
 
@@ -135,6 +135,15 @@ def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None
         guest.end_without_receipt()
         return guest.hear()
 
+    def cut_off(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        return guest.hear()
+
     def at_once(guest: Guest) -> Any:
         guest.welcome()
         guest.begin()
@@ -142,10 +151,10 @@ def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None
         guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=5.0))
         return guest.hear()
 
-    for meet in (without, at_once):
-        house = House(meet)
+    for meetings in ((without, again), (cut_off, again), (at_once,)):
+        house = House(*meetings)
         stay = Stay(house, matches=1)
-        assert (house.results, len(stay.players), stay.end) == ([None], 1, None)
+        assert (house.results, len(stay.players), stay.end) == ([None] * len(meetings), 1, None)
 
 
 def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
@@ -224,6 +233,49 @@ def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
 
     assert house.results == [None, FIRST, FIRST]
     assert [player.turns for player in stay.players] == [2]
+
+
+def test_so_is_the_last_answer_before_it_leaves() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(END))
+        guest.ask(question[0])
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        answer = guest.ask(question[0])
+        guest.say(wire.closing(RECEIPT, match_id="m", turn=1, nonce="c", limit=1.0))
+        return answer, guest.hear()
+
+    house = House(first, again)
+    stay = Stay(house, matches=1)
+
+    assert house.results == [None, (None, None)]  # and then it has hung up
+    assert (len(stay.players), stay.end) == (1, None)
+
+
+@pytest.mark.parametrize("by", [b"", wire.suspended("an update", 0.01)])
+def test_a_match_that_goes_on_although_it_had_ended_is_ended_again_before_it_leaves(by: bytes) -> None:
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        guest.say(by)
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end()
+        return guest.hear()
+
+    house = House(first, second)
+    stay = Stay(house, matches=1)
+
+    assert house.results == [None, None]
+    assert (len(stay.players), stay.end) == (2, None)
 
 
 def test_one_that_thinks_while_the_line_is_lost_answers_on_the_new_one() -> None:

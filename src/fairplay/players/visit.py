@@ -30,6 +30,7 @@ class Glimpse(msgspec.Struct):
 
     type: str = ""
     nonce: str = ""
+    match: str = ""
     game: str = ""
     protocol: int = wire.PROTOCOL
 
@@ -64,6 +65,9 @@ class Visit:
         self._token = token
         self._game = game
         self._left = matches  # until we leave
+        self._last = ""  # the id of the last match that has ended for us
+        self._ended = False  # over this line
+        self._over = False  # nobody waits for us any more
         self._at_house = False
         self._playing = False
         self._kept = 0.0  # seconds for which a seat is kept for us, once we were let in over this line
@@ -94,7 +98,7 @@ class Visit:
         """The messages that concern a player, until there will be no more. Raises Lost if there should have been."""
         left, until, pause = self._wait, 0.0, FIRST_PAUSE  # until when we may come back
         while True:
-            since, lost, self._kept, self._closed = time.monotonic(), "", 0.0, 0.0
+            since, lost, self._kept, self._closed, self._ended = time.monotonic(), "", 0.0, 0.0, False
             try:
                 with self._go(left, self.patience) as (lines, send):
                     yield from self._heard(lines, send)
@@ -104,8 +108,8 @@ class Visit:
                 lost = str(error)
             with self._lock:
                 self._send = None
-            if self._left == 0:
-                return
+            if self._left == 0 and (self._over or not self._kept or not self._ended):
+                return  # else our last answer may be lost, and the seat is kept for us
             now = time.monotonic()
             if self._kept:
                 until = now + self._kept
@@ -136,16 +140,19 @@ class Visit:
             elif not self._at_house:
                 with self._lock:
                     self._send = send
+            self._ended = self._ended or said.type == "end"
             if said.nonce and not self._is_new(said.nonce, send):
                 continue
-            if self._left == 0 and said.type != "closing":
+            if self._left == 0 and said.type != "welcome" and said.match != self._last:
+                self._over = True
                 return
             self._playing = self._playing or said.type == "hello"
             yield text
             if said.type == "end":
-                self._playing = False
+                self._playing, self._last = False, said.match
                 self._left = self._left and self._left - 1
             if self._left == 0 and said.type == "closing":
+                self._over = True
                 return
 
     def _settle_in(self, welcome: wire.WireMessage, send: Callable[[bytes], None]) -> None:
@@ -162,7 +169,7 @@ class Visit:
         assert isinstance(suspended, Suspended)
         self._tell(f"the house hangs up: {printable(suspended.why, LONGEST)}")
         if suspended.again <= 0:
-            self._left = 0
+            self._left, self._over = 0, True
         elif self._kept:
             self._closed = min(suspended.again, A_DAY)
             self._kept = self._closed + self._patience
