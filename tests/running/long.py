@@ -9,6 +9,7 @@ import pytest
 LONG = (  # whole folders, and files
     "tests/reliability/",
     "tests/misbehaviour/",
+    "tests/server/test_bad_ways.py",
     "tests/server/test_course.py",
     "tests/server/test_pieces.py",
     "tests/server/test_restart.py",

@@ -83,12 +83,12 @@ class Open:
     """A house that is open, and those who come."""
 
     def __init__(self, house: House, folder: Path, port: int) -> None:
-        self.house, self.folder, self._port = house, folder, port
+        self.house, self.folder, self.port = house, folder, port
         self.callers: list[Caller] = []
 
     async def call(self, answer: Any) -> Caller:
         """Come, and say what one wants."""
-        reader, writer = await asyncio.open_connection(LOOPBACK, self._port, limit=2**20)
+        reader, writer = await asyncio.open_connection(LOOPBACK, self.port, limit=2**20)
         caller = Caller(reader, writer)
         self.callers.append(caller)
         await caller.reply(answer)
@@ -101,8 +101,12 @@ class Open:
         assert welcome is not None
         assert welcome["type"] == "welcome", welcome
         visit.name = welcome["name"]
-        await self.until(lambda: visit.name in self.house.status().players)
+        await self.until(lambda: self.has(visit.name))
         return visit
+
+    def has(self, name: str) -> bool:
+        """Is somebody of this name there?"""
+        return name in self.house.status().players
 
     async def refusal(self, **wishes: Any) -> str:
         """Come, and be told at once why one has to go."""
