@@ -101,6 +101,7 @@ class House:
 
     def arrived(self, visitor: Visitor) -> None:
         """Somebody has signed up, or come back."""
+        tell("back" if visitor.id in self.visitors else "signed up", name=visitor.name, place=visitor.place)
         self.visitors[visitor.id] = visitor
         self._missed.discard(visitor.id)
         if why := self.lobby.refusal(visitor):
@@ -114,6 +115,7 @@ class House:
 
     def gone(self, visitor: Visitor) -> None:
         """Somebody does not come back any more."""
+        tell("left", name=visitor.name)
         self.lobby.remove(visitor)
         self.visitors.pop(visitor.id, None)
 

@@ -1,0 +1,248 @@
+"""Come to a house as somebody else: with its name, its words, a guess, or really with its token, many times at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from fairplay.games import game_with
+from fairplay.journal.replay import read
+from fairplay.players.lasting import REPLACED
+from fairplay.server.labels import skeleton
+from fairplay.server.logs import logging_to
+from fairplay.server.settings import Strangers, offer
+from fairplay.server.tokens import make_token
+from tests.hostile_names import NAMES
+from tests.players.test_door import run
+from tests.server.guests import check_undisturbed
+from tests.server.test_house import AMPLE, Open, Visit, fish, opened
+from tests.server.test_reception import Caller
+from tests.some import some
+
+LOOPBACK, ELSEWHERE = "127.0.0.1", "127.0.0.2"
+RACES, AT_ONCE = 1000, 3
+WHY = ("this is no ", "the name ann takes its token", "there were too many wrong tokens")
+BAD_NAMES = (
+    *NAMES,
+    "",
+    "x" * 21,
+    "../x",
+    "ann ",
+    "a\u0308nn",
+    "an\u200bn",
+    "\u0430nn",
+    "~ann",
+    "\n",
+    "x" * 7000,
+    7,
+    None,
+)
+ALIKE = ("ann", "Ann", "ANN", "a-nn", "a_n_n", "anm", "anrn", "AnM", "an-m", "bob", "b0b", "B-O-B", "guest", "GUEST")
+
+
+class Recorder(Caller):
+    """Somebody whose words are kept by whoever hears its line."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super().__init__(reader, writer)
+        self.said: list[bytes] = []
+
+    def say(self, text: bytes) -> None:
+        self.said.append(text)
+        super().say(text)
+
+
+async def arrival(house: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
+    """Somebody who comes from an address of this machine, and says who it is."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, house.port, local_addr=(source, 0))
+    caller = Recorder(reader, writer)
+    house.callers.append(caller)
+    await caller.reply(answer)
+    return caller
+
+
+class Table(NamedTuple):
+    """Two in a match: ann, who has a token and is on turn, and bob, a guest. Others would play something else."""
+
+    house: Open
+    ann: Visit
+    token: str
+    bob: Visit
+    said: list[bytes]  # by ann
+
+
+@asynccontextmanager
+async def a_match(folder: Path) -> AsyncIterator[Table]:
+    """A match at a house that waits for ann; at the end they play on, and it comes out as if they had been alone."""
+    token = make_token(folder, "ann")
+    offers = fish(), offer("tsuro", {}, least=5, most=5, wait=3600.0, limits=AMPLE)
+    async with opened(folder, *offers, strangers=Strangers(matches=1)) as house:
+        caller = await arrival(house, {"name": "ann", "token": token})
+        ann, bob = Visit(caller), await house.come("bob")
+        playing = asyncio.create_task(bob.play("suspended"))
+        await ann.play("take_turn")
+        yield Table(house, ann, token, bob, caller.said)
+        ann.caller.say(ann.answer(ann.heard[-1]))
+        await asyncio.gather(ann.play("suspended"), playing)
+        await played_back(house, caller.said)
+    [path] = [path for path in house.journals().values() if read(path).names == ("ann", "bob")]
+    check_undisturbed(path)
+
+
+async def played_back(house: Open, said: list[bytes]) -> None:
+    """Say all that somebody has said, at once and word by word, and be refused."""
+    for pieces in ([b"".join(said)], said):
+        refused = house.house.counts.refused["malformed"]
+        reader, writer = await asyncio.open_connection(LOOPBACK, house.port)
+        thief = Caller(reader, writer)
+        for piece in pieces:
+            thief.say(piece)
+            await asyncio.sleep(0)
+        words = [word["type"] async for word in all_words(thief)]
+        assert words == ["hello", "goodbye"][: len(words)]  # what it says too much may cost it what it would hear
+        assert house.house.counts.refused["malformed"] == refused + 1
+        thief.leave()
+
+
+async def all_words(caller: Caller) -> AsyncIterator[dict[str, Any]]:
+    """All that somebody hears."""
+    while (message := await caller.hear()) is not None:
+        yield message
+
+
+async def asked_again(caller: Caller, before: Visit) -> None:
+    """Let somebody hear the open question over another line, and go on with that."""
+    async for message in all_words(caller):
+        if message["type"] == "take_turn":
+            assert message == before.heard[-1]
+            before.caller = caller
+            return
+    raise AssertionError("it was let go")
+
+
+# Its words
+
+
+def test_a_session_that_is_played_back_is_refused_while_it_lasts_and_afterwards(tmp_path: Path) -> None:
+    async def host() -> None:
+        async with a_match(tmp_path) as table:
+            await played_back(table.house, table.said)
+            assert {one.name: one.line.is_there for one in table.house.house.visitors.values()} == {
+                "ann": True,
+                "bob": True,
+            }
+
+    run(host())
+
+
+# Its name, its id, or a guess
+
+
+def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_lost_its_line(tmp_path: Path) -> None:
+    logged: list[str] = []
+
+    async def host() -> None:
+        async with a_match(tmp_path) as (house, ann, token, bob, _):
+            id = next(id for id in house.house.visitors if id.startswith("~"))
+            proof = str(bob.heard[0]["token"])
+            assert proof.startswith(f"{id}.")
+            eve = await house.come("eve", game="tsuro")
+            mark = str(eve.heard[0]["token"]).partition(".")[2]
+            guesses = ("ann", token[:-1], token.upper(), f"{token} ", proof)
+            refused: list[dict[str, str]] = [
+                {"name": "ann"},
+                *({"name": "ann", "token": guess} for guess in guesses),
+                {"name": "Ann", "token": token},
+                {"name": "bob", "token": token},
+                {"token": token},
+                *({"token": guess} for guess in (id, f"{id}.", f"{id}.{mark}", f"{id}.{'0' * 32}", proof[:-1])),
+            ]
+            seats = {one.name: one.line for one in house.house.visitors.values()}
+            for lost in (False, True):
+                if lost:
+                    ann.caller.leave()
+                    await house.until(lambda: not seats["ann"].is_there)
+                for wishes in refused:
+                    assert (await house.refusal(**wishes)).startswith(WHY), wishes
+                double = await house.come("bob", game="tsuro")
+                assert double.name.startswith("bob-")
+                assert (seats["ann"].is_there, seats["bob"].is_there) == (not lost, True)
+            await asked_again(await arrival(house, {"name": "ann", "token": token}, ELSEWHERE), ann)
+
+    with logging_to(logged.append, as_json=True):
+        run(host())
+
+    wrong = [line for line in logged if '"reason":"token"' in line or '"reason":"tries"' in line]
+    assert len(wrong) == 2 * 12
+    assert all('"place":"127.0.0.1:' in line for line in wrong)
+
+
+def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: Path) -> None:
+    logged: list[str] = []
+
+    async def host() -> None:
+        async with a_match(tmp_path) as (house, ann, token, _, _):
+            for _ in range(20):
+                before, newer = ann.caller, await arrival(house, {"name": "ann", "token": token})
+                await asked_again(newer, ann)
+                assert [word["why"] async for word in all_words(before)] == [REPLACED]
+
+    with logging_to(logged.append, as_json=True):
+        run(host())
+
+    assert sum('"event":"back","name":"ann","place":"127.0.0.1:' in line for line in logged) == 20
+
+
+# A name like another
+
+
+def test_a_name_that_is_none_is_refused_and_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    async def host() -> None:
+        async with a_match(tmp_path) as table:
+            house = table.house
+            for name in some(BAD_NAMES):
+                assert (await house.refusal(name=name)).startswith("the answer to hello is neither null nor")
+            assert {one.name for one in house.house.visitors.values()} == {"ann", "bob"}
+
+            others = await asyncio.gather(*(house.call({"name": name, "game": "tsuro"}) for name in ALIKE))
+            names = [str((await caller.hear() or {}).get("name")) for caller in others]
+            assert len({skeleton(name) for name in ("ann", "bob", *names)}) == len(ALIKE) + 2
+
+    run(host())
+
+
+# Its token, many times at once
+
+
+def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    random, rules = Random(7), game_with("fish", {})
+
+    async def host() -> None:
+        token = make_token(tmp_path, "ann")
+        async with opened(tmp_path, offer("fish", {}, least=2, most=2, limits=AMPLE)) as house:
+
+            async def come(answers: int) -> Visit:
+                """Come as ann, and answer so many questions, if nobody comes behind it."""
+                visit = Visit(await arrival(house, {"name": "ann", "token": token}))
+                visit._rules = rules
+                while answers and (message := await visit.hear()) is not None:
+                    said = visit.answer(message)
+                    visit.caller.say(said)
+                    answers -= bool(said)
+                return visit
+
+            bob = await house.come("bob")
+            playing = asyncio.create_task(bob.play("suspended"))
+            for _ in range(RACES):
+                await asyncio.gather(*(come(random.randrange(1, 3)) for _ in range(AT_ONCE)))
+            matches = bob.count("start")
+            while bob.count("closing") < matches:  # the last one is played to its end
+                await come(1)
+            playing.cancel()
+            for match, _ in bob.matches[:matches]:
+                check_undisturbed(house.journals()[match])
+            assert matches > 10
+
+    run(host())
