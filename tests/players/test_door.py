@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,7 +27,7 @@ from fairplay.hosting.table import Here
 from fairplay.players import wire
 from fairplay.players.connection import over_tcp
 from fairplay.players.dial import dial, lines_from, sender
-from fairplay.players.door import Door, Guest, listen_tcp
+from fairplay.players.door import Door, Guest, listen_tcp, listening
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.places import host_and_port
@@ -1046,3 +1046,10 @@ def test_a_place_that_is_taken_is_refused() -> None:
 def test_a_place_that_is_nowhere_is_refused(host: str) -> None:
     with pytest.raises(BadRequest, match="cannot listen at"):
         listen_tcp(f"{host}:0")
+
+
+def test_hundreds_may_come_while_nobody_looks() -> None:
+    most = min(500, int(Path("/proc/sys/net/core/somaxconn").read_text()))
+    with listening("127.0.0.1", 0) as door, ExitStack() as coming:
+        for _ in range(most):
+            coming.enter_context(socket.create_connection(door.getsockname(), PATIENCE))

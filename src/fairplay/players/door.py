@@ -21,7 +21,7 @@ from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.timer import Timer
 from fairplay.referee.closing import close_all_async
 
-BACKLOG = 128  # connections that nobody has looked at
+BACKLOG = 1024  # connections that nobody has looked at; who finds no place among them has to wait for a second
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
 
 MakeLine = Callable[[socket.socket], Awaitable[Line]]  # over a connection; if it raises, the connection is closed
