@@ -1,7 +1,6 @@
 """Let a crowd come to a house: two thousand who say nothing, ten thousand guesses, a thousand players at once."""
 
 import json
-import os
 import resource
 import signal
 import socket
@@ -59,7 +58,7 @@ def connected(house: Served, source: str) -> socket.socket:
 
 def files(house: Served) -> int:
     """How many files a house has open."""
-    return len(os.listdir(f"/proc/{house.process.pid}/fd"))
+    return sum(1 for _ in Path(f"/proc/{house.process.pid}/fd").iterdir())
 
 
 def test_two_thousand_who_say_nothing_keep_nobody_waiting(tmp_path: Path, config: str) -> None:
