@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-GLANCE = 0.001  # seconds: who wants to write here behind our back takes longer than this to begin
+GLANCE = 0.02  # seconds between two looks whether somebody writes here behind our back, and past our lock
 PAUSE = 0.02  # seconds between two rounds of syncing in the background
 LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
 
@@ -58,9 +58,10 @@ class Syncer:
 
     def sync_later(self, file: "AppendFile") -> None:
         """Sync this file in the next round."""
-        with self._lock:
-            self._dirty.setdefault(file, [])
-            self._run()
+        if file not in self._dirty:
+            with self._lock:
+                self._dirty.setdefault(file, [])
+                self._run()
 
     def sync_now(self, file: "AppendFile") -> "Future[None]":
         """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""

@@ -2,7 +2,7 @@
 
 import re
 from binascii import hexlify
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from hmac import compare_digest
 from typing import Any
 
@@ -101,21 +101,16 @@ def seal(before: bytes, match: bytes, body: bytes) -> bytes:
 class Marks:
     """The marks of a key: who has it wrote this line, behind all that is before it.
 
-    A mark is half of an HMAC-SHA256, over what the hash of the line would be made from without it. What depends on the
-    key alone is worked out once.
+    A mark is 16 bytes of BLAKE2b with the key, over what the hash of the line would be made from without it.
     """
 
     def __init__(self, key: bytes) -> None:
-        block = key.ljust(64, b"\0")
-        self._inner = sha256(bytes(byte ^ 0x36 for byte in block))
-        self._outer = sha256(bytes(byte ^ 0x5C for byte in block))
+        self._key = key
 
     def put(self, before: bytes, match: bytes, body: bytes) -> bytes:
         """A line's bytes with the mark behind them."""
-        inner, outer = self._inner.copy(), self._outer.copy()
-        inner.update(before + match + body)
-        outer.update(inner.digest())
-        return b'%b,"mark":"%b"' % (body, hexlify(outer.digest()[:16]))
+        mark = blake2b(before + match + body, digest_size=16, key=self._key).digest()
+        return b'%b,"mark":"%b"' % (body, hexlify(mark))
 
     def fit(self, before: bytes, match: bytes, body: bytes) -> bool:
         """Do a line's bytes bear the mark?"""

@@ -64,21 +64,24 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._calls: list[Callable[[], None]] = []  # for when nothing more comes
         self._loop: asyncio.AbstractEventLoop
         self._transport: asyncio.Transport
+        self._write: Callable[[bytes], None]  # of the transport
         self._shared: Shared
         self._lost: asyncio.Future[None]
 
     def say(self, text: bytes) -> None:
         """Send a whole line."""
-        if self._open:
-            shared = self._shared
-            if shared.waits:
-                if not self._unsent:
-                    shared.lines.append(self)
-                self._unsent += text
-            else:
-                shared.waits = True
-                self._loop.call_soon(shared.send)
-                self._transport.write(text)
+        if not self._open:
+            return
+        shared = self._shared
+        if not shared.waits:
+            shared.waits = True
+            self._loop.call_soon(shared.send)
+            self._write(text)
+        elif self._unsent:
+            self._unsent += text
+        else:
+            self._unsent = text
+            shared.lines.append(self)
 
     def listen(self, hear: Hear | None) -> None:
         """Have this called once with the next whole line, or with what goes wrong."""
@@ -98,7 +101,7 @@ class Connection(asyncio.BufferedProtocol, Line):
         """Send what has waited."""
         text, self._unsent = self._unsent, b""
         if text and self._open:
-            self._transport.write(text)
+            self._write(text)
 
     async def receive(self) -> bytes:
         """The next whole line, without its end."""
@@ -114,7 +117,7 @@ class Connection(asyncio.BufferedProtocol, Line):
         if self._clear is not None or not self._open:
             return False
         self.send_unsent()
-        self._transport.write(text)
+        self._write(text)
         return True
 
     def when_lost(self, call: Callable[[], None]) -> None:
@@ -150,6 +153,7 @@ class Connection(asyncio.BufferedProtocol, Line):
         self._lost = self._loop.create_future()
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=MOST_UNREAD)
+        self._write = self._transport.write
         self._shared = SHARED.get(self._loop) or SHARED.setdefault(self._loop, Shared())
         self._open = True
 
@@ -160,6 +164,11 @@ class Connection(asyncio.BufferedProtocol, Line):
     def buffer_updated(self, nbytes: int) -> None:
         """Something came. Who says far more than anybody asks for is not listened to until somebody asks again."""
         new = self._shared.buffer[:nbytes].tobytes()
+        hear = self._hear
+        if hear is not None and not self._held and new.find(b"\n") == nbytes - 1:  # just what was asked for
+            self._hear = None
+            hear(new[:-1])
+            return
         self._held = held = self._held + new if self._held else new
         if len(held) > MOST_HELD and not self._deaf:
             self._deaf = True

@@ -33,7 +33,7 @@ class LastingLine(Line):
         self._gone: Closed | None = None
         self._away_since = asyncio.get_running_loop().time()
         self._alarm: asyncio.TimerHandle | None = None  # for when it is gone
-        self._question = b""  # what was said last
+        self._question = b""  # what was asked last
         self._hear: Hear | None = None  # who is called with what comes next; None: nothing was asked
 
     @property
@@ -72,15 +72,22 @@ class LastingLine(Line):
                 self._on_lost()
         line.when_lost(lambda: self._lose(line))
         if self._there and self._hear is not None:
-            line.say(self._question)
-            line.listen(self._heard)
+            line.ask(self._question, self._heard)
         return True
 
     def say(self, text: bytes) -> None:
+        """Say something to whoever is there."""
+        if self._there and self._line is not None:
+            self._line.say(text)
+
+    def ask(self, text: bytes, hear: Hear) -> None:
         """Ask a question. Who is away hears it when it is back."""
         self._question = text
         if self._there and self._line is not None:
-            self._line.say(text)
+            self._hear = hear
+            self._line.ask(text, self._heard)
+        else:
+            self.listen(hear)
 
     def listen(self, hear: Hear | None) -> None:
         """Have this called once with the next line from whoever is there, or comes back meanwhile."""

@@ -81,6 +81,8 @@ class Budget:
         self._limits = limits
         self._left = limits.bank
         self._first = True
+        # What it may take over anything, if nothing has to be counted for that; or None.
+        self.always = limits.move if limits.bank is None and limits.first_move is None else None
 
     def allowed(self, message: Message) -> float:
         """How long it may take over this, in seconds."""

@@ -47,7 +47,7 @@ class Line(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Can anything be said without waiting? Then `say` it and `listen`; or else wake it, `send` and `receive`."""
+        """Can anything be said without waiting? Then `say` and `ask`; or else wake it, `send` and `receive`."""
         return False
 
     async def wake(self) -> None:
@@ -69,6 +69,11 @@ class Line(Protocol):
     def say(self, text: bytes) -> None:
         """Put a whole line on its way; if that cannot be done, whoever listens hears of it."""
         return
+
+    def ask(self, text: bytes, hear: Hear) -> None:
+        """Say it, and listen."""
+        self.say(text)
+        self.listen(hear)
 
     def listen(self, hear: Hear | None) -> None:
         """Have this called once with what comes next, which may be here already; None: nobody listens any more."""

@@ -67,19 +67,19 @@ class Nonces:
         place = question % TOGETHER
         if not place:
             self._parts = self._parts_of(question)
-        return f"{question}-{self._parts[16 * place : 16 * place + 16]}"
+        return f"{question}-{self._parts[place]}"
 
     def is_old(self, nonce: str) -> bool:
         """Was this one of a question before?"""
         number, _, _ = nonce.partition("-")
         if not (number.isascii() and number.isdigit() and 0 < int(number) < self._questions):
             return False
-        place = 16 * (int(number) % TOGETHER)
-        return nonce == f"{int(number)}-{self._parts_of(int(number))[place : place + 16]}"
+        return nonce == f"{int(number)}-{self._parts_of(int(number))[int(number) % TOGETHER]}"
 
-    def _parts_of(self, question: int) -> str:
-        """What nobody can guess: 16 digits for each of some questions."""
-        return blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
+    def _parts_of(self, question: int) -> list[str]:
+        """What nobody can guess, for each of some questions."""
+        digits = blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
+        return [digits[start : start + 16] for start in range(0, len(digits), 16)]
 
 
 class Due(NamedTuple):
@@ -197,7 +197,8 @@ class Remote(Questioner):
         """The next question: its text, its nonce, the seconds for an answer, and what is due."""
         takes_turn = isinstance(message, TakeTurn)
         self._turns += takes_turn
-        nonce, limit = self._nonces.next(), self._budget.allowed(message)
+        nonce, always = self._nonces.next(), self._budget.always
+        limit = self._budget.allowed(message) if always is None else always
         text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
         return text, nonce, limit, self._action if takes_turn else ACKNOWLEDGEMENT
 
@@ -242,7 +243,10 @@ class Remote(Questioner):
     def _say(self, text: bytes, nonce: str, limit: float, due: Due, then: Then) -> None:
         """Ask a question, and have somebody called with its answer."""
         line = self._line
-        self._then, self._nonce, self._limit, self._due = then, nonce, limit, due
+        self._then = then
+        self._nonce = nonce
+        self._limit = limit
+        self._due = due
         self._clock.begin(limit)
         if limit <= 0:
             self._time_is_up()
@@ -250,8 +254,7 @@ class Remote(Questioner):
         if self._unheard:
             line.say(self._unheard)
             self._unheard = b""
-        line.say(text)
-        line.listen(self._hear)
+        line.ask(text, self._hear)
 
     def _hear(self, heard: Heard) -> None:
         """Make an answer of what came."""
@@ -282,11 +285,11 @@ class Remote(Questioner):
 
     def _end(self, answer: Answer) -> None:
         """Let whoever waits have the answer."""
-        if self._due is self._action:
+        if self._due is self._action and self._budget.always is None:
             self._budget.spend_turn(answer.took)
         then, self._then = self._then, None
-        assert then is not None
-        then(answer)
+        if then is not None:
+            then(answer)
 
     def _judged(self, received: bytes, nonce: str, due: Due) -> Any:
         """The value of an answer; or OLD, if it is one to a question before; or what is wrong with it."""

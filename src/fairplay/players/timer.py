@@ -46,49 +46,28 @@ class Lag:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._waiting: set[Clock] = set()
-        self._round: Round | None = None  # of those who were asked since the last look
-        self._looked = 0.0  # when the last look was over
-        self._alarm = inf  # when it goes off
+        self.waiting: set[Clock] = set()
+        self.round: Round | None = None  # of those who were asked since the last look
+        self.looked = 0.0  # when the last look was over
+        self.alarm = inf  # when it goes off
         self._due: float | None = None  # when the next call ought to come; None: nobody waits
         self._lost = 0.0  # seconds, up to the last call
         # The last looks, from the last one that had to wait: when they were over, and what was lost by then.
-        self._looks: deque[tuple[float, float]] = deque(maxlen=HANDS)
+        self.looks: deque[tuple[float, float]] = deque(maxlen=HANDS)
         selector = getattr(loop, "_selector", None)
         self._watches = selector is not None
         if selector is not None:
             selector.select = self._watched(selector.select, loop.time)
 
-    def begin(self, clock: "Clock", limit: float) -> Round:
-        """Somebody waits from now on."""
-        self._waiting.add(clock)
+    def begin_round(self) -> Round:
+        """What counts for whoever is asked now; if looks are watched, the next one has the last word."""
         if self._due is None:
-            self._looks.clear()
+            self.looks.clear()
             self._call_again()
-        begun = self._round
-        if begun is None or not self._watches:
-            now = self.now()
-            begun = self._round = Round(now, self.lost_at(now))
-        clock.due = due = begun.since + limit
-        if due < self._alarm:
-            self._set_alarm(due)
+        now = self.looked if self._watches else asyncio.get_running_loop().time()
+        begun = Round(now, self.lost_at(now))
+        self.round = begun if self._watches else None
         return begun
-
-    def end(self, clock: "Clock") -> None:
-        """Somebody waits no more."""
-        self._waiting.discard(clock)
-
-    def now(self) -> float:
-        """The time, or where looks are watched, when the last one was over."""
-        return self._looked if self._watches else asyncio.get_running_loop().time()
-
-    def taken(self, since: Round) -> float:
-        """Seconds from a question to a reply that is read now."""
-        if not self._looks:
-            return self.passed(since)
-        looked, lost = self._looks[0]
-        net = looked - since.since - (lost - since.lost)
-        return net if net > 0.0 else 0.0
 
     def passed(self, since: Round) -> float:
         """Seconds from a question until now, but for those that were lost."""
@@ -102,32 +81,33 @@ class Lag:
 
     def _ring(self, alarm: float) -> None:
         """Call those who are due, and set the alarm for whoever is next."""
-        if alarm != self._alarm:  # another one was set meanwhile
+        if alarm != self.alarm:  # another one was set meanwhile
             return
-        self._alarm = inf
+        self.alarm = inf
         now = asyncio.get_running_loop().time()
-        for clock in [clock for clock in self._waiting if clock.due <= now]:
+        for clock in [clock for clock in self.waiting if clock.due <= now]:
             clock.look()
-        first = min((clock.due for clock in self._waiting), default=inf)
+        first = min((clock.due for clock in self.waiting), default=inf)
         if first < inf:
-            self._set_alarm(first)
+            self.set_alarm(first)
 
-    def _set_alarm(self, due: float) -> None:
-        self._alarm = due
+    def set_alarm(self, due: float) -> None:
+        """Have it go off then."""
+        self.alarm = due
         asyncio.get_running_loop().call_at(due, self._ring, due)
 
     def _call(self) -> None:
         """Note how late this comes."""
         self._lost = self.lost_at(asyncio.get_running_loop().time())
-        if self._waiting:
+        if self.waiting:
             self._call_again()
         else:
             self._due = None
 
     def _call_again(self) -> None:
         loop = asyncio.get_running_loop()
-        self._looked = loop.time()
-        self._due = self._looked + PERIOD
+        self.looked = loop.time()
+        self._due = self.looked + PERIOD
         loop.call_at(self._due, self._call)
 
     def _watched(self, select: Callable[..., Any], clock: Callable[[], float]) -> Callable[..., Any]:
@@ -135,15 +115,15 @@ class Lag:
 
         def watched(timeout: float | None = None) -> Any:
             since = clock()
-            if self._round is not None:
-                self._round.since, self._round.lost = since, self.lost_at(since)
-                self._round = None
+            if self.round is not None:
+                self.round.since, self.round.lost = since, self.lost_at(since)
+                self.round = None
             ready = select(timeout)
             if self._due is not None:
-                self._looked = now = clock()
+                self.looked = now = clock()
                 if now - since > AT_ONCE:
-                    self._looks.clear()
-                self._looks.append((now, self.lost_at(now)))
+                    self.looks.clear()
+                self.looks.append((now, self.lost_at(now)))
             return ready
 
         return watched
@@ -168,36 +148,47 @@ class Clock:
         self.taken = 0.0  # seconds that the last question took, without our own delays
         self._up = up
         self._limit = 0.0
-        self._credit = 0.0
+        self._over = 0.0  # when it was answered
         self._lag: Lag | None = None  # of the loop in which it is used
         self._asked: Round
         self._last_look: asyncio.Handle | None = None
 
     def begin(self, limit: float) -> None:
         """A question was asked."""
-        if self._lag is None:
-            self._lag = lag_on(asyncio.get_running_loop())
+        lag = self._lag
+        if lag is None:
+            lag = self._lag = lag_on(asyncio.get_running_loop())
+        lag.waiting.add(self)
+        self._asked = asked = lag.round or lag.begin_round()
         self._limit = limit
-        self._asked = self._lag.begin(self, limit)
+        self.due = due = asked.since + limit
+        if due < lag.alarm:
+            lag.set_alarm(due)
 
     def end(self, *, is_up: bool = False) -> float:
         """It was answered, or the time for that is up: how long it took."""
-        assert self._lag is not None
         lag, asked = self._lag, self._asked
-        lag.end(self)
+        assert lag is not None
+        lag.waiting.discard(self)
         if self._last_look is not None:
             self._last_look.cancel()
             self._last_look = None
-        self.taken = taken = lag.passed(asked) if is_up else lag.taken(asked)
-        self._credit = lag.now() - asked.since - taken
-        return taken
+        if is_up or not lag.looks:
+            self._over = asyncio.get_running_loop().time()
+            net = lag.passed(asked)
+        else:
+            self._over = lag.looked
+            looked, lost = lag.looks[0]
+            net = looked - asked.since - (lost - asked.lost)
+        self.taken = net = net if net > 0.0 else 0.0
+        return net
 
     def described(self) -> str:
         """The clocks, for the record; empty: nobody had to hurry."""
         if self._limit >= FOREVER:
             return ""
-        credit = max(0.0, self._credit)
         limit, taken = self._limit, self.taken
+        credit = max(0.0, self._over - self._asked.since - taken)
         return f"limit {limit:.3f} s, taken {taken:.3f} s, credited for delays of the host {credit:.3f} s"
 
     def look(self) -> None:

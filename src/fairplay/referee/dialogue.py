@@ -4,7 +4,7 @@ To wake whoever drives the conversation for each answer takes about as long as a
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard
 
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer
@@ -20,18 +20,19 @@ class Dialogue:
 
     def __init__(self, script: Script, there: Mapping[Seat, AsyncChannel]) -> None:
         self._script = script
-        self._there = there
+        self._quick = {seat: channel for seat, channel in there.items() if is_quick(channel)}
         self._asked: QuickChannel | None = None
         self._stopped: asyncio.Future[Request]
 
     def goes_on_with(self, call: Call) -> bool:
         """Ask a question, if that can be done without waiting; then wait until it has `stopped`."""
-        if quick(self._there[call.seat]) is None:
+        self._asked = channel = self._quick.get(call.seat)
+        if channel is None:
             return False
         import asyncio  # where all players are in this process, nobody needs it
 
         self._stopped = asyncio.get_running_loop().create_future()
-        return self._put(call)
+        return channel.put(call.message, self._go_on)
 
     async def stopped(self) -> Request:
         """The first request that is something else than a question, or has to be waited for."""
@@ -41,23 +42,22 @@ class Dialogue:
             if self._asked is not None:
                 self._asked.forget()
 
-    def _put(self, call: Call) -> bool:
-        self._asked = channel = quick(self._there[call.seat])
-        return channel is not None and channel.put(call.message, self._go_on)
-
     def _go_on(self, answer: Answer) -> None:
         """Hand over an answer. Whatever that raises is for whoever waits."""
         if self._stopped.done():  # it was called off
             return
         try:
             request = self._script.send(answer)
-            if not (isinstance(request, Call) and self._put(request)):
-                self._asked = None
-                self._stopped.set_result(request)
+            if isinstance(request, Call):
+                self._asked = channel = self._quick.get(request.seat)
+                if channel is not None and channel.put(request.message, self._go_on):
+                    return
+            self._asked = None
+            self._stopped.set_result(request)
         except BaseException as error:
             self._stopped.set_exception(error)
 
 
-def quick(channel: AsyncChannel) -> QuickChannel | None:
-    """The channel, if one may ask over it without waiting."""
-    return cast(QuickChannel, channel) if hasattr(channel, "put") else None
+def is_quick(channel: AsyncChannel) -> TypeGuard[QuickChannel]:
+    """May one ask over it without waiting?"""
+    return hasattr(channel, "put")

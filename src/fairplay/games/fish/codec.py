@@ -39,14 +39,14 @@ SEEN = Sheet  # what the schema of the protocol says of views
 
 def write(state: State) -> dict[str, Any]:
     """A state in plain lists and dictionaries."""
-    positions = state.grid.positions
+    position = state.grid.positions.__getitem__
     return {
-        "stage": state.stage.value,
+        "stage": state.stage._value_,  # `value` itself takes three times as long
         "order": list(state.order),
         "each": state.each,
         "board": state.rows(),
         "players": [
-            {"colour": colour, "score": score, "penguins": [list(positions[cell]) for cell in penguins]}
+            {"colour": colour, "score": score, "penguins": [*map(list, map(position, penguins))]}
             for colour, score, penguins in zip(state.colours, state.scores, state.penguins, strict=True)
         ],
     }

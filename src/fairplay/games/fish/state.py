@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import Any, cast
 
 import msgspec
 
@@ -51,8 +52,9 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     def rows(self) -> list[list[int]]:
         """The fish on the board, row by row; 0: a hole."""
-        columns, fish = self.grid.columns, fish_on_cells(self.fish, len(self.grid.near))
-        return [list(fish[start : start + columns]) for start in range(0, len(fish), columns)]
+        rows, columns = self.grid.rows, self.grid.columns
+        table: Any = memoryview(fish_on_cells(self.fish, rows * columns)).cast("B", (rows, columns))
+        return cast(list[list[int]], table.tolist())
 
     def can_move(self, seat: Seat) -> bool:
         """Has this seat a penguin with a free tile beside it?"""
