@@ -83,6 +83,13 @@ class Connection(asyncio.BufferedProtocol, Line):
             self._unsent = text
             shared.lines.append(self)
 
+    def ask(self, text: bytes, hear: Hear) -> None:
+        """Send a whole line, and have this called once with the next one that comes, or with what goes wrong."""
+        self.say(text)
+        self._hear = hear
+        if self._held or self._over:
+            self._pass_on()
+
     def listen(self, hear: Hear | None) -> None:
         """Have this called once with the next whole line, or with what goes wrong."""
         self._hear = hear

@@ -129,10 +129,9 @@ class LastingLine(Line):
 
     def _heard(self, heard: Heard) -> None:
         """Pass on what came; but not that a line was lost, as somebody may come back."""
-        if isinstance(heard, Closed) and self._gone is None and (heard.fault is Fault.GONE or isinstance(heard, Cut)):
-            return
-        if self._hear is not None:
-            hear, self._hear = self._hear, None
+        hear = self._hear
+        if hear is not None and (isinstance(heard, bytes) or self._gone is not None or not is_loss(heard)):
+            self._hear = None
             hear(heard)
 
     def _lose(self, line: Line) -> None:
@@ -152,3 +151,8 @@ class LastingLine(Line):
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm = alarm
+
+
+def is_loss(heard: Heard) -> bool:
+    """Was a line lost, without anybody doing wrong?"""
+    return isinstance(heard, Cut) or (isinstance(heard, Closed) and heard.fault is Fault.GONE)

@@ -158,7 +158,7 @@ def question(
 ) -> bytes:
     """A message as a line."""
     if isinstance(message, messages.TakeTurn):  # which most of them are
-        view = game.pack(message.view)
+        view = msgspec.Raw(game.pack_text(message.view))
         return encode(TakeTurn(match=match_id, turn=turn, nonce=nonce, limit=limit, view=view)) + b"\n"
     common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
     line: WireMessage

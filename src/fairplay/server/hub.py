@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -39,7 +39,7 @@ class Watcher(Protocol):
         """Take a line at once; False: it cannot, now."""
 
 
-class Happened(NamedTuple):
+class Happened(msgspec.Struct, frozen=True, gc=False):
     """An event with its number, when it happened, and the match after it."""
 
     seq: int
@@ -196,13 +196,13 @@ class Hub:
 
     def _whole(self, happened: Happened, seen: dict[str, Any]) -> dict[str, Any]:
         """A snapshot."""
-        seq, at, event, match = happened
+        event, match = happened.event, happened.match
         return {
             "type": "snapshot",
             "room": self.room,
             "name": self.name,
-            "seq": seq,
-            "at": at,
+            "seq": happened.seq,
+            "at": happened.at,
             "match": match.id,
             "game": match.game.name,
             "parameters": match.game.public_parameters(),
@@ -214,13 +214,13 @@ class Hub:
 
     def _lines(self, happened: Happened, before: dict[str, Any], now: dict[str, Any]) -> tuple[bytes, ...]:
         """What is said of an event: a patch, and when all is over how it stands, once more."""
-        seq, at, event, match = happened
+        event, match = happened.event, happened.match
         patch = as_line(
             {
                 "type": "patch",
                 "room": self.room,
-                "seq": seq,
-                "at": at,
+                "seq": happened.seq,
+                "at": happened.at,
                 "event": as_told(event, match),
                 "changes": list(changes_between(before, now)),
             }

@@ -65,6 +65,7 @@ def what_is_written_can_be_read(position: Position, trial: Trial) -> None:
     for view in views(match):
         plain = game.pack(view)
         hold(game.unpack(plain) == view, "unpack does not give back what pack took")
+        hold(game.pack_text(view) == msgspec.json.encode(plain), "pack_text writes something else than pack gives")
         hold(game.unpack(through_json(plain)) == view, "the view does not survive JSON")
     for news in match.owed:
         through_json(news.content)

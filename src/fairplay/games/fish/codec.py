@@ -1,13 +1,15 @@
 """Write a position of Fish down as plain JSON, and read it back."""
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
+from fairplay.games.fish.board import Grid
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
-from fairplay.games.fish.state import Stage, State, state_of
+from fairplay.games.fish.state import FISH_BITS, Stage, State, state_of
 
 Colour = Literal["red", "white", "brown", "black"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
@@ -34,6 +36,7 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seat: Seat | None = None
 
 
+MOST_TEXTS = 4096  # of rows, and of where penguins stand, that are kept
 SEEN = Sheet  # what the schema of the protocol says of views
 
 
@@ -50,6 +53,38 @@ def write(state: State) -> dict[str, Any]:
             for colour, score, penguins in zip(state.colours, state.scores, state.penguins, strict=True)
         ],
     }
+
+
+class Texts:
+    """What there is on a board, written down; most of it is the same a turn later."""
+
+    def __init__(self, grid: Grid) -> None:
+        width, positions = FISH_BITS * grid.columns, [f"[{row},{column}]" for row, column in grid.positions]
+        self.starts = range(0, width * grid.rows, width)  # of the rows, in bits
+        self.mask = (1 << width) - 1
+        self.row = lru_cache(MOST_TEXTS)(lambda fish: ",".join(f"{fish:0{grid.columns}o}"[::-1]))
+        self.penguins = lru_cache(MOST_TEXTS)(lambda cells: ",".join([positions[cell] for cell in cells]))
+
+
+texts = lru_cache(Texts)
+
+
+def text(seat: Seat | None, state: State) -> bytes:
+    """The JSON of a state with the seat before it, in half the time."""
+    there, fish = texts(state.grid), state.fish
+    row, mask, penguins = there.row, there.mask, there.penguins
+    board = "],[".join([row(fish >> start & mask) for start in there.starts])
+    players = ",".join(
+        [
+            f'{{"colour":"{colour}","score":{score},"penguins":[{penguins(cells)}]}}'
+            for colour, score, cells in zip(state.colours, state.scores, state.penguins, strict=True)
+        ]
+    )
+    return (
+        f'{{"seat":{"null" if seat is None else seat},"stage":"{state.stage._value_}",'
+        f'"order":[{",".join(map(str, state.order))}],"each":{state.each},'
+        f'"board":[[{board}]],"players":[{players}]}}'
+    ).encode()
 
 
 def read(plain: Any) -> Sheet:

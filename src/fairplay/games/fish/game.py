@@ -113,6 +113,9 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         """A view as plain JSON: the state, and the seat."""
         return {"seat": view.seat, **codec.write(view.state)}
 
+    def pack_text(self, view: View) -> bytes:
+        return codec.text(view.seat, view.state)
+
     def unpack(self, plain: Any) -> View:
         page = codec.read(plain)
         return View(page.seat, codec.state_on(page))
