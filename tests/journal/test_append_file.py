@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from fairplay import Ended, Event, HostFault, Journal, Referee, Sync
-from fairplay.journal.append_file import LAG, AppendFile, Disk, Syncer, created, reopened
+from fairplay.journal.append_file import LAG, AppendFile, Disk, created, reopened
 from fairplay.journal.replay import read
+from fairplay.journal.syncing import Syncer
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first, record
 
@@ -275,7 +276,7 @@ def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: 
         def sync_later(self, file: AppendFile) -> None:
             self.syncer.sync_later(file)
 
-    monkeypatch.setattr("fairplay.journal.append_file.LINGER", 0)
+    monkeypatch.setattr("fairplay.journal.syncing.LINGER", 0)
     before = set(threading.enumerate())
     journal = Journal(tmp_path, disk=Own())
 

@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from fairplay.journal.append_file import AppendFile, Syncer
+from fairplay.journal.append_file import AppendFile
+from fairplay.journal.syncing import Syncer
 from tests.reliability.attempts import Handles
 
 

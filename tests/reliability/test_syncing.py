@@ -6,8 +6,9 @@ from typing import Any
 from unittest.mock import patch
 
 from fairplay.games.fish import Action, Fish, View
-from fairplay.journal.append_file import Disk, Syncer
+from fairplay.journal.append_file import Disk
 from fairplay.journal.record import Journal
+from fairplay.journal.syncing import Syncer
 from fairplay.referee.host import Referee
 
 GAME = Fish(rows=3, columns=3, fish=1)

@@ -14,14 +14,13 @@ from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
+from fairplay.journal.syncing import Syncer, sync_filesystem, syncfs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-GLANCE = 0.02  # seconds between two looks whether somebody writes here behind our back, and past our lock
-PAUSE = 0.02  # seconds between two rounds of syncing in the background
-LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
+GLANCE = 0.001  # seconds: who wants to write here behind our back takes longer than this to begin
 
 
 class Sync(Enum):
@@ -37,90 +36,6 @@ ALWAYS, BATCH, OFF = Sync  # looked up as `Sync.OFF` each takes as long as two c
 
 class InUse(BadRequest):
     """A file that another process writes to."""
-
-
-class Syncer:
-    """Syncs in the background what was appended to, in one thread for all files of this process.
-
-    The thread ends by itself when there has been nothing to sync for a while.
-    """
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew, in a process that was forked: it has none of the threads, and others sync its parent's files."""
-        self._lock = threading.Lock()
-        self._asked = threading.Event()  # somebody waits
-        self._dirty: dict[AppendFile, list[Future[None]]] = {}  # what is to be synced, and who waits for it
-        self._awaited: list[AppendFile] = []  # of these, those that somebody waits for
-        self._running = False
-
-    def sync_later(self, file: "AppendFile") -> None:
-        """Sync this file in the next round."""
-        if file not in self._dirty:
-            with self._lock:
-                self._dirty.setdefault(file, [])
-                self._run()
-
-    def sync_now(self, file: "AppendFile") -> "Future[None]":
-        """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""
-        from concurrent.futures import Future  # where nothing is awaited, nobody needs it
-
-        done: Future[None] = Future()
-        with self._lock:
-            self._dirty.setdefault(file, []).append(done)
-            self._awaited.append(file)
-            self._asked.set()
-            self._run()
-        return done
-
-    def round(self) -> bool:
-        """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
-        with self._lock:
-            left = list(self._dirty)
-        for file in left:
-            self._sync_awaited()
-            self._sync(file)
-        self._sync_awaited()
-        return bool(left)
-
-    def _sync_awaited(self) -> None:
-        """Sync what somebody awaits by now."""
-        while self._awaited:
-            with self._lock:
-                file = self._awaited.pop(0)
-            self._sync(file)
-
-    def _sync(self, file: "AppendFile") -> None:
-        with self._lock:
-            waiting = self._dirty.pop(file, None)
-        if waiting is None:  # it was synced meanwhile
-            return
-        if file.sync_behind():
-            self.sync_later(file)
-        for done in waiting:
-            if done.set_running_or_notify_cancel():
-                done.set_result(None)
-
-    def _run(self) -> None:
-        if not self._running:
-            try:
-                threading.Thread(target=self._rounds, name="fairplay-sync", daemon=True).start()
-            except RuntimeError as error:  # there are too many threads
-                raise HostFault(f"no journal can be made durable: {error}") from None
-            self._running = True
-
-    def _rounds(self) -> None:
-        idle = 0
-        while True:
-            self._asked.wait(PAUSE)
-            self._asked.clear()
-            idle = 0 if self.round() else idle + 1
-            with self._lock:
-                if idle > LINGER and not self._dirty:
-                    self._running = False
-                    return
 
 
 class Disk:
@@ -151,6 +66,10 @@ class Disk:
     def sync(self, file: int) -> None:
         """Come back when all of it would survive a power cut."""
         os.fsync(file)
+
+    def sync_filesystem(self, file: int) -> None:
+        """The same for all files on the file system of this one."""
+        sync_filesystem(file)
 
     def sync_directory(self, path: str) -> None:
         """The same for the names of the files in a directory."""
@@ -205,6 +124,7 @@ class AppendFile:
         self._since = 0.0  # no byte that was not synced is older than this
         self._looked = -1.0  # when it was last made sure that nobody else writes here
         self._syncing = threading.Lock()
+        self._place: int | None = None  # the number of its file system, once somebody asked
         self._failure: OSError | None = None
         FILES.add(self)
 
@@ -275,6 +195,36 @@ class AppendFile:
                 self._failure = error  # for good: to sync again would succeed, and prove nothing
                 return False
         return self._size != target
+
+    def filesystem(self) -> int | None:
+        """The number of the file system it is on; None: it has to be synced by itself."""
+        with self._syncing:
+            if self._file < 0 or self._mode is OFF or self._failure is not None:
+                return None
+            if self._place is None and syncfs() is not None and type(self._disk).sync is Disk.sync:
+                self._place = os.fstat(self._file).st_dev
+            return self._place
+
+    def sync_filesystem(self) -> bool:
+        """Make everything durable that is on the same file system; False: this file is closed. Raises OSError."""
+        with self._syncing:
+            if self._file >= 0:
+                self._disk.sync_filesystem(self._file)
+            return self._file >= 0
+
+    def behind(self) -> tuple[float, int]:
+        """When, and how many bytes there are; what comes later is younger."""
+        since = self._disk.clock()
+        return since, self._size
+
+    def is_durable(self, since: float, size: int) -> bool:
+        """So many bytes are, as they were then. True: more has come."""
+        with self._syncing:
+            if size > self._durable:
+                self._since = since
+                self._durable = size
+            self.unnamed.clear()
+        return self._size != size
 
     def lag(self) -> float:
         """Seconds since the oldest line that somebody was told of and a power cut would lose, where lines may wait."""

@@ -1,0 +1,193 @@
+"""Sync files in the background, in one thread for all of them, and many of them in one call."""
+
+import os
+import re
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from fairplay.core.errors import HostFault
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+PAUSE = 0.02  # seconds between two rounds of syncing in the background
+LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
+MANY = 8  # files for which one call for their whole file system is faster
+SLOW, A_WHILE = 0.05, 5.0  # seconds: if such a call takes so long, none is made for a while
+
+
+class Syncable(Protocol):
+    """A file that is appended to meanwhile."""
+
+    def sync_behind(self) -> bool:
+        """Make everything durable that was appended so far. True: more has come."""
+
+    def filesystem(self) -> int | None:
+        """The number of the file system it is on; None: it has to be synced by itself."""
+
+    def sync_filesystem(self) -> bool:
+        """Make everything durable there; False: this file is closed. Raises OSError."""
+
+    def behind(self) -> tuple[float, int]:
+        """When, and how many bytes there are."""
+
+    def is_durable(self, since: float, size: int) -> bool:
+        """So many bytes are, as they were then. True: more has come."""
+
+
+class Syncer:
+    """Syncs in the background what was appended to, in one thread for all files of this process.
+
+    The thread ends by itself when there has been nothing to sync for a while.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in a process that was forked: it has none of the threads, and others sync its parent's files."""
+        self._lock = threading.Lock()
+        self._asked = threading.Event()  # somebody waits
+        self._dirty: dict[Syncable, list[Future[None]]] = {}  # what is to be synced, and who waits for it
+        self._awaited: list[Syncable] = []  # of these, those that somebody waits for
+        self._one_by_one = 0.0  # until when
+        self._running = False
+
+    def sync_later(self, file: "Syncable") -> None:
+        """Sync this file in the next round."""
+        if file not in self._dirty:
+            with self._lock:
+                self._dirty.setdefault(file, [])
+                self._run()
+
+    def sync_now(self, file: "Syncable") -> "Future[None]":
+        """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""
+        from concurrent.futures import Future  # where nothing is awaited, nobody needs it
+
+        done: Future[None] = Future()
+        with self._lock:
+            self._dirty.setdefault(file, []).append(done)
+            self._awaited.append(file)
+            self._asked.set()
+            self._run()
+        return done
+
+    def round(self) -> bool:
+        """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
+        with self._lock:
+            left = list(self._dirty)
+        alone = self._sync_together(left) if len(left) >= MANY else left
+        for file in alone:
+            self._sync_awaited()
+            self._sync(file)
+        self._sync_awaited()
+        return bool(left)
+
+    def _sync_together(self, files: list["Syncable"]) -> list["Syncable"]:
+        """Sync those of many files that are on one file system in one call, unless that was slow; the others."""
+        by_place: defaultdict[int | None, list[Syncable]] = defaultdict(list)
+        for file in files:
+            by_place[file.filesystem()].append(file)
+        alone = by_place.pop(None, [])
+        for together in by_place.values():
+            if len(together) < MANY or time.monotonic() < self._one_by_one or not self._sync_filesystem(together):
+                alone += together
+        return alone
+
+    def _sync_filesystem(self, files: list["Syncable"]) -> bool:
+        """Sync all of these in one call; False: nothing came of it."""
+        begun = time.monotonic()
+        with self._lock:
+            waiting = {file: self._dirty.pop(file) for file in files if file in self._dirty}
+        behind = [(file, *file.behind()) for file in waiting]
+        try:
+            done = any(file.sync_filesystem() for file in files)
+        except OSError:  # each of them finds out by itself what is wrong
+            done = False
+        if time.monotonic() - begun > SLOW:  # somebody else may have much to write there
+            self._one_by_one = time.monotonic() + A_WHILE
+        if not done:
+            with self._lock:
+                for file, those in waiting.items():
+                    self._dirty.setdefault(file, []).extend(those)
+            return False
+        for file, since, size in behind:
+            if file.is_durable(since, size):
+                self.sync_later(file)
+        for those in waiting.values():
+            tell(those)
+        return True
+
+    def _sync_awaited(self) -> None:
+        """Sync what somebody awaits by now."""
+        while self._awaited:
+            with self._lock:
+                file = self._awaited.pop(0)
+            self._sync(file)
+
+    def _sync(self, file: "Syncable") -> None:
+        with self._lock:
+            waiting = self._dirty.pop(file, None)
+        if waiting is None:  # it was synced meanwhile
+            return
+        if file.sync_behind():
+            self.sync_later(file)
+        tell(waiting)
+
+    def _run(self) -> None:
+        if not self._running:
+            try:
+                threading.Thread(target=self._rounds, name="fairplay-sync", daemon=True).start()
+            except RuntimeError as error:  # there are too many threads
+                raise HostFault(f"no journal can be made durable: {error}") from None
+            self._running = True
+
+    def _rounds(self) -> None:
+        idle = 0
+        while True:
+            self._asked.wait(PAUSE)
+            self._asked.clear()
+            idle = 0 if self.round() else idle + 1
+            with self._lock:
+                if idle > LINGER and not self._dirty:
+                    self._running = False
+                    return
+
+
+def tell(waiting: "Iterable[Future[None]]") -> None:
+    """Let those go on who wait."""
+    for done in waiting:
+        if done.set_running_or_notify_cancel():
+            done.set_result(None)
+
+
+def sync_filesystem(file: int) -> None:
+    """Come back when the whole file system of an open file would survive a power cut."""
+    call = syncfs()
+    assert call is not None
+    call(file)
+
+
+@cache
+def syncfs() -> Callable[[int], None] | None:
+    """What does that; None: this machine does not, or would not tell if it fails."""
+    release = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    if sys.platform != "linux" or release is None or (int(release[1]), int(release[2])) < (5, 8):
+        return None
+    import ctypes  # where few matches are played at once, nobody needs it
+
+    try:
+        function = ctypes.CDLL(None, use_errno=True).syncfs
+    except (OSError, AttributeError):
+        return None
+
+    def call(file: int) -> None:
+        if function(file):
+            raise OSError(ctypes.get_errno(), "the file system cannot be synced")
+
+    return call

@@ -1,0 +1,189 @@
+"""Sync many files in one call: nothing is said to be durable before it is, and nobody waits for ever."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fairplay.journal import syncing
+from fairplay.journal.append_file import AppendFile, Disk, Sync, created
+from fairplay.journal.syncing import MANY, Syncer, syncfs
+from tests.some import some
+
+LINE = b"a line\n"
+NEEDS_SYNCFS = pytest.mark.skipif(syncfs() is None, reason="this machine cannot sync a whole file system")
+
+
+class Counting(Disk):
+    """A disk that counts how it is synced, and does something else first."""
+
+    def __init__(self, first: Callable[[], None] = lambda: None) -> None:
+        self.alone, self.together = 0, 0
+        self.syncer = Syncer()
+        self._first = first
+
+    def sync_filesystem(self, file: int) -> None:
+        self.together += 1
+        self._first()
+        super().sync_filesystem(file)
+
+    def sync_later(self, file: AppendFile) -> None:
+        with self.syncer._lock:
+            self.syncer._dirty.setdefault(file, [])  # the test itself makes the rounds
+
+
+@contextmanager
+def files(disk: Disk, folder: Path, count: int) -> Iterator[list[AppendFile]]:
+    made = [created(folder, f"{number}.jsonl", disk, Sync.BATCH) for number in range(count)]
+    try:
+        yield made
+    finally:
+        for file in made:
+            file.close()
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> list[AppendFile]:
+    """Those that are synced by themselves."""
+    found: list[AppendFile] = []
+    one = AppendFile.sync_behind
+
+    def noted(file: AppendFile) -> bool:
+        found.append(file)
+        return one(file)
+
+    monkeypatch.setattr(AppendFile, "sync_behind", noted)
+    return found
+
+
+@NEEDS_SYNCFS
+def test_many_files_are_synced_in_one_call(tmp_path: Path, alone: list[AppendFile]) -> None:
+    disk = Counting()
+    with files(disk, tmp_path / "new", MANY) as made:
+        for file in made:
+            file.append(LINE)
+        assert all(file.lag() > 0 for file in some(made))
+
+        assert disk.syncer.round()
+
+        assert (disk.together, alone) == (1, [])
+        assert all(file.lag() == 0 and not file.unnamed for file in some(made))
+        assert not disk.syncer.round()
+
+
+@NEEDS_SYNCFS
+def test_a_few_are_synced_by_themselves(tmp_path: Path, alone: list[AppendFile]) -> None:
+    disk = Counting()
+    with files(disk, tmp_path, MANY - 1) as made:
+        for file in made:
+            file.append(LINE)
+        disk.syncer.round()
+
+        assert (disk.together, len(alone)) == (0, MANY - 1)
+
+
+@NEEDS_SYNCFS
+def test_what_is_appended_meanwhile_is_not_durable_until_the_next_round(tmp_path: Path) -> None:
+    late: list[AppendFile] = []
+
+    def append() -> None:
+        for file in late:
+            file.append(LINE)
+        late.clear()
+
+    disk = Counting(append)
+    with files(disk, tmp_path, MANY) as made:
+        for file in made:
+            file.append(LINE)
+        late += made[:3]
+        disk.syncer.round()
+
+        assert [file.lag() > 0 for file in made] == [True] * 3 + [False] * (MANY - 3)
+        disk.syncer.round()
+        assert all(file.lag() == 0 for file in some(made))
+
+
+@NEEDS_SYNCFS
+def test_if_the_call_fails_each_file_is_synced_by_itself_and_whoever_waits_is_told(
+    tmp_path: Path, alone: list[AppendFile]
+) -> None:
+    def fail() -> None:
+        raise OSError(5, "Input/output error")
+
+    disk = Counting(fail)
+    with files(disk, tmp_path, MANY) as made:
+        for file in made:
+            file.append(LINE)
+        with disk.syncer._lock:
+            disk.syncer._running = True  # the test itself makes the rounds
+        told = disk.syncer.sync_now(made[0])
+        disk.syncer.round()
+
+        assert told.done()
+        assert set(alone) == set(made)
+        assert all(file.lag() == 0 for file in some(made))
+
+
+@NEEDS_SYNCFS
+def test_whoever_waits_is_told_when_all_of_it_is_durable(tmp_path: Path) -> None:
+    disk = Counting()
+    with files(disk, tmp_path, MANY) as made:
+        with disk.syncer._lock:
+            disk.syncer._running = True
+        for file in made:
+            file.append(LINE)
+        told = [disk.syncer.sync_now(file) for file in made]
+        assert not any(one.done() for one in some(told))
+
+        disk.syncer.round()
+
+        assert all(one.done() for one in some(told))
+
+
+@NEEDS_SYNCFS
+def test_where_somebody_else_writes_so_much_that_the_call_is_slow_none_is_made_for_a_while(
+    tmp_path: Path, alone: list[AppendFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(syncing, "SLOW", 0.0)
+    disk = Counting()
+    with files(disk, tmp_path, MANY) as made:
+        for _ in range(3):
+            for file in made:
+                file.append(LINE)
+            disk.syncer.round()
+
+        assert (disk.together, len(alone)) == (1, 2 * MANY)
+        monkeypatch.setattr(disk.syncer, "_one_by_one", 0.0)
+        for file in made:
+            file.append(LINE)
+        disk.syncer.round()
+        assert disk.together == 2
+
+
+@NEEDS_SYNCFS
+def test_files_that_were_closed_do_no_harm(tmp_path: Path) -> None:
+    disk = Counting()
+    with files(disk, tmp_path, MANY + 2) as made:
+        for file in made:
+            file.append(LINE)
+        for file in made[:2]:
+            file.close()
+        disk.syncer.round()
+
+        assert disk.together == 1
+        assert all(file.lag() == 0 for file in some(made))
+
+
+def test_a_disk_of_somebody_else_is_synced_file_by_file(tmp_path: Path) -> None:
+    class Own(Counting):
+        def sync(self, file: int) -> None:
+            self.alone += 1
+
+    disk = Own()
+    with files(disk, tmp_path, MANY) as made:
+        for file in made:
+            file.append(LINE)
+        disk.syncer.round()
+
+        assert (disk.together, disk.alone) == (0, MANY)
