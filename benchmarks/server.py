@@ -14,7 +14,7 @@ PARTS = ("saturated", "load", "spectators")
 SHORT = {  # a few seconds each
     "saturated": ("--rooms", "20", "--rounds", "2"),
     "load": ("--rooms", "20", "--warm-up", "2", "--seconds", "2"),
-    "spectators": ("--rooms", "3", "--each", "20", "--rounds", "1", "--seconds", "2"),
+    "spectators": ("--rooms", "3", "--each", "20", "--seconds", "1"),
 }
 
 
