@@ -1,5 +1,7 @@
 """Join a house with the command: sign up, stay, come back, and show who one is."""
 
+import select
+import signal
 import ssl
 import subprocess
 import threading
@@ -10,9 +12,10 @@ import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from fairplay.players import visit, wire
-from tests.cli.command import fairplay, refusal, script
+from tests.cli.command import SCRIPT, fairplay, refusal, script, started
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.players.a_house import FISH, RECEIPT, TURN, Guest, House
+from tests.server.guests import AMPLE, served
 
 CANARY = "canary-4f1c9d"
 LISTENER = """
@@ -345,3 +348,35 @@ def test_people_are_told_if_there_is_no_house() -> None:
     done = script("join", "127.0.0.1:1", "human", "--wait", "0", stdin=subprocess.DEVNULL)
 
     assert refusal(done) == "cannot connect to 127.0.0.1:1: Connection refused"
+
+
+LONG = """
+window = 3600
+[[games]]
+game = "fish"
+max = 2
+limits = { move = 3600, first = 3600 }
+"""
+
+
+@pytest.mark.parametrize(("does", "code"), [("time.sleep(3600)", 130), ("time.crash()", 1)])
+def test_who_is_stopped_or_crashes_in_a_match_leaves_it_so_that_nobody_waits(
+    does: str, code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "house.toml").write_text(LONG)
+    (tmp_path / "bot.py").write_text(
+        f"import time\ndef take_turn(view):\n    print('thinks', flush=True)\n    {does}\n"
+    )
+    with served(tmp_path / "kept", "--config", str(tmp_path / "house.toml")) as house:
+        bots = [started([SCRIPT, "join", house.address, tmp_path / "bot.py"]) for _ in range(2)]
+        try:
+            outs = [bot.stdout for bot in bots if bot.stdout is not None]
+            first, *_ = select.select(outs, [], [], AMPLE)[0]
+            [thinks] = [bot for bot in bots if bot.stdout is first]
+            thinks.send_signal(signal.SIGINT if code == 130 else signal.SIGCONT)
+            assert thinks.wait(AMPLE) == code
+            assert select.select([out for out in outs if out is not first], [], [], AMPLE)[0]  # the other one's turn
+        finally:
+            for bot in bots:
+                bot.kill()
+                bot.communicate()

@@ -301,6 +301,35 @@ async def test_who_leaves_while_it_waits_is_not_waited_for(house: Open) -> None:
     assert bob.matches[0][1] == ("bob", "cyd")
 
 
+@house_test(fish(), window=3600.0)
+async def test_who_says_that_it_leaves_is_out_of_its_match_at_once(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play())
+    await ann.play("take_turn")
+    ann.caller.leave()
+
+    for wrong in ({}, {"token": bob.heard[0]["token"][:-1] + "."}):
+        [*_] = [message async for message in the_rest(await house.call({"visit": "leave", **wrong}))]
+        assert house.house.rooms
+    leaves = await house.call({"visit": "leave", "token": ann.heard[0]["token"]})
+    await hears
+
+    assert await leaves.hear() is None
+    [ejected] = verify(read(house.journals()[bob.matches[0][0]])).ejected
+    assert (ejected.fault.value, ejected.moment.value, ejected.why) == ("gone", "turn", "left")
+    assert [visitor.name for visitor in house.house.visitors.values()] == ["bob"]
+
+
+@house_test(fish())
+async def test_who_says_that_it_leaves_does_not_wait_any_more(house: Open) -> None:
+    ann = await house.come("ann")
+
+    leaves = await house.call({"visit": "leave", "token": ann.heard[0]["token"]})
+
+    assert [await ann.hear(), await leaves.hear()] == [None, None]
+    assert (house.waiting, house.house.visitors) == ([], {})
+
+
 @house_test(fish())
 async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(house: Open) -> None:
     ann = await house.come("ann")

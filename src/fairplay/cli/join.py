@@ -7,7 +7,7 @@ import secrets
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +163,8 @@ def join(
     People need more time than programs, so the host should give it: fairplay play GAME tcp:PORT ... --limit 300
 
     At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house says
-    goodbye or hangs up. When the line is lost, it comes back by itself. Where there is a certificate, write
-    tls://HOST:PORT or wss://HOST:PORT.
+    goodbye or hangs up. When the line is lost, it comes back by itself; Ctrl-C gives its seat up. Where
+    there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
 
     With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
     signed up and none is given, it is made of what the player is called here.
@@ -192,9 +192,12 @@ def join(
     person = player == HUMAN
     name = name or own_name() if person else name
 
+    def reach(wait: float, patience: Patience) -> AbstractContextManager[HostLine]:
+        return line_to(host, wait=wait, patience=patience, ca=ca)
+
     @contextmanager
     def go(wait: float, patience: Patience) -> Iterator[HostLine]:
-        with line_to(host, wait=wait, patience=A_DAY if person else patience, ca=ca) as line:
+        with reach(wait, A_DAY if person else patience) as line:
             say(f"connected to {host}")
             yield line
 
@@ -202,11 +205,14 @@ def join(
     if token and name is None:
         raise BadRequest("a token is of a name: say which, with --name")
     visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
-    if person:
-        to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
-    else:
-        with closing(visit.lines()) as lines:
-            to_the_end = took_part(player, lines, visit.send, name)
+    try:
+        if person:
+            to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
+        else:
+            with closing(visit.lines()) as lines:
+                to_the_end = took_part(player, lines, visit.send, name)
+    finally:
+        visit.leave(reach)
     context.exit(0 if to_the_end else 1)
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from random import uniform
 
 import msgspec
@@ -123,6 +123,17 @@ class Visit:
             time.sleep(min(self._closed + pause * uniform(0.5, 1.0), until - now))  # not all at the same moment
             left = until - time.monotonic()
 
+    def leave(self, go: Go) -> None:
+        """Say that we do not come back to the match that we are in, if we are; else others would wait for us."""
+        if not (self._at_house and self._playing):
+            return
+        with suppress(Lost, BadRequest), go(LAST_WORDS, LAST_WORDS) as (lines, send):
+            hello = glimpse_of(next(lines, b""))
+            answer = introduction(name=self._name, token=self._token, visit="leave")
+            send(wire.encode({"nonce": hello.nonce, "answer": answer}) + b"\n")
+            for _ in lines:  # until they have heard it
+                pass
+
     def _heard(self, lines: Iterator[bytes], send: Callable[[bytes], None]) -> Iterator[bytes]:
         """What comes over one connection and concerns the player."""
         for text in lines:
@@ -146,7 +157,7 @@ class Visit:
             if self._left == 0 and said.type != "welcome" and said.match != self._last:
                 self._over = True
                 return
-            self._playing = self._playing or said.type == "hello"
+            self._playing = said.type == "hello" or (self._playing and said.type != "goodbye")
             yield text
             if said.type == "end":
                 self._playing, self._last = False, said.match

@@ -137,7 +137,7 @@ class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     changes: bool = False  # does it want to hear of every change?
     token: Annotated[str, msgspec.Meta(max_length=LONGEST_TOKEN)] = ""  # that proves who it is
     game: Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)] = ""  # that it wants to play; empty: any
-    visit: Literal["play", "watch", "status"] = "play"  # what it comes for
+    visit: Literal["play", "watch", "status", "leave"] = "play"  # what it comes for
     room: Annotated[str, msgspec.Meta(max_length=LONGEST_TOKEN)] = ""  # that it wants to watch; empty: any
 
 

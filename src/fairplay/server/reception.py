@@ -180,6 +180,10 @@ class Reception:
             self._host.watch(line, said.room)
             return None
         id = self._identities.who(said, address, asyncio.get_running_loop().time())
+        if said.visit == "leave":
+            if id in self.visitors:
+                self.visitors[id].line.give_up("left")
+            return b""
         while True:
             visitor = self.visitors.get(id) or self._new(id, said, nonces)
             if await visitor.line.attach(line, self._welcome(visitor, said)):
