@@ -278,6 +278,19 @@ async def test_no_more_matches_than_one_may_play_in_a_visit(house: Open) -> None
     assert house.house.rooms == {}
 
 
+@house_test(fish())
+async def test_who_would_play_where_no_room_can_be_opened_is_told_so_and_may_come_again(house: Open) -> None:
+    (house.folder / "key").chmod(0o644)  # so that others may know it
+    callers = [await house.call({"name": name}) for name in ("ann", "bob")]
+
+    last = [[message async for message in the_rest(caller)][-1] for caller in callers]
+
+    assert [one["why"] for one in last] == ["the house cannot open a room now"] * 2
+    (house.folder / "key").chmod(0o600)
+    visits = [await house.come(name) for name in ("ann", "bob")]
+    await asyncio.gather(*(visit.play() for visit in visits))
+
+
 @house_test(fish(), strangers=Strangers(idle=0.2))
 async def test_who_waits_for_too_long_is_sent_away(house: Open) -> None:
     ann = await house.come("ann")

@@ -583,6 +583,25 @@ def test_who_has_no_seat_for_long_has_to_go(tmp_path: Path) -> None:
     run(host())
 
 
+def test_whoever_looks_for_idlers_does_other_things_meanwhile(tmp_path: Path) -> None:
+    looks = 0
+
+    class Looked(Reception):
+        def _look_for_idlers(self) -> None:
+            nonlocal looks
+            looks += 1
+            super()._look_for_idlers()
+
+    async def host() -> float:
+        since = asyncio.get_running_loop().time()
+        async with Looked(House(), tmp_path, LOOPBACK, 0, idle=1e-9):
+            await asyncio.sleep(0.2)
+        return asyncio.get_running_loop().time() - since
+
+    took = run(host())
+    assert 1 < looks < 2 + took / 0.04
+
+
 def test_whoever_is_here_stays_when_the_door_is_shut(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as door:

@@ -90,6 +90,7 @@ def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
             "house.toml: games 1: fish is for 2 to 4 players, not for 4 to 3",
         ),
         ("[[games]]\ngame = 'fish'\npolicy = 'age'", "house.toml: games 1: there is no policy 'age'"),
+        ("[[games]]\ngame = 'fish'\nfill = 'lookahead:x'", "house.toml: games 1: lookahead looks 1 to 9 turns ahead"),
         ("[[games]]\ngame = 'fish'\nfill = './bot'", "house.toml: games 1: './bot' is no house player of fish"),
         ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "house.toml: games 1: limits: unknown key 'mvoe'"),
         ("[[games]]\ngame = 'fish'\nparameters = { rows = 0 }", "house.toml: games 1: "),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from fairplay.core.errors import FairplayError, HostFault
+from fairplay.core.errors import FairplayError
 from fairplay.core.game import Seat
 from fairplay.core.version import VERSION
 from fairplay.hosting.run import outcome_on_record
@@ -146,7 +146,7 @@ class House:
         )
         try:
             self._begun(new_match(spec), visitors)
-        except HostFault as fault:
+        except FairplayError as fault:
             warn("no room can be opened", why=str(fault))
             for visitor in visitors:
                 self.send_away(visitor, "the house cannot open a room now")
@@ -235,7 +235,7 @@ class House:
             self.finished.appendleft(seen)
         except SomebodyLeft as left:
             tell("room closed before the match", room=room.name, left=str(left))
-        except HostFault as fault:
+        except FairplayError as fault:
             failed = str(fault)
             warn("match failed", room=room.name, match=room.id, why=failed)
         finally:

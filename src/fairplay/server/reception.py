@@ -31,6 +31,7 @@ from fairplay.server.tokens import GUEST
 from fairplay.server.visitor import Visitor
 
 NAMELESS = "guest"  # what a guest is called that does not say its name
+A_MOMENT = 0.05  # seconds, at the least
 LOOKS = 8  # how often we look, while somebody may be idle, for whom that is too long
 
 OpenLine = Callable[[socket.socket, ssl.SSLContext | None], Awaitable[Line]]
@@ -251,4 +252,4 @@ class Reception:
         for visitor in self.visitors.copy().values():
             if visitor.room is None and loop.time() - visitor.free_since > self._idle:
                 self._farewells.say(visitor.line, last)
-        self._alarm = loop.call_later(self._idle / LOOKS, self._look_for_idlers)
+        self._alarm = loop.call_later(max(self._idle / LOOKS, A_MOMENT), self._look_for_idlers)

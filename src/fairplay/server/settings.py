@@ -9,6 +9,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.games import GAMES, game_with, title
+from fairplay.players.address import house_strategy
 from fairplay.players.limits import Limits, Seconds
 from fairplay.players.location import of_the_house
 from fairplay.render.words import meant
@@ -185,6 +186,8 @@ def offer(
     if fill and not of_the_house(fill, game):
         known = title(game).house
         raise BadRequest(f"{fill!r} is no house player of {game}{meant(fill, known)}")
+    if fill:
+        house_strategy(game, fill)  # which knows whether its parameter makes sense
     for seats in range(fewest, largest + 1):
         rules.deal(seats, bytes(32))
     return Offer(game=game, parameters=rules.parameters(), least=fewest, most=largest, fill=fill, policy=policy, **rest)
