@@ -278,17 +278,25 @@ async def test_no_more_matches_than_one_may_play_in_a_visit(house: Open) -> None
     assert house.house.rooms == {}
 
 
-@house_test(fish())
-async def test_who_would_play_where_no_room_can_be_opened_is_told_so_and_may_come_again(house: Open) -> None:
-    (house.folder / "key").chmod(0o644)  # so that others may know it
-    callers = [await house.call({"name": name}) for name in ("ann", "bob")]
+@pytest.mark.parametrize("spoilt", ["key", "folder"])
+def test_who_would_play_where_nothing_can_be_recorded_is_sent_away_and_may_come_again(
+    spoilt: str, tmp_path: Path
+) -> None:
+    async def spoil(house: Open) -> None:
+        key, matches = tmp_path / "key", tmp_path / "matches"
+        if spoilt == "key":
+            key.chmod(0o644)  # so that others may know it
+        else:
+            matches.touch()  # which is no folder
+        callers = [await house.call({"name": name}) for name in ("ann", "bob")]
+        for heard in await asyncio.gather(*map(acknowledged, callers)):
+            assert heard in (["welcome", "suspended"], ["welcome", "hello", "suspended"])
+        key.chmod(0o600)
+        if matches.is_file():
+            matches.unlink()
+        await asyncio.gather(*(visit.play() for visit in [await house.come(name) for name in ("ann", "bob")]))
 
-    last = [[message async for message in the_rest(caller)][-1] for caller in callers]
-
-    assert [one["why"] for one in last] == ["the house cannot open a room now"] * 2
-    (house.folder / "key").chmod(0o600)
-    visits = [await house.come(name) for name in ("ann", "bob")]
-    await asyncio.gather(*(visit.play() for visit in visits))
+    house_test(fish())(spoil)(tmp_path)
 
 
 @house_test(fish(), strangers=Strangers(idle=0.2))
@@ -399,6 +407,16 @@ async def the_rest(caller: Caller) -> AsyncIterator[dict[str, Any]]:
     """All that comes until they hang up."""
     while (message := await caller.hear()) is not None:
         yield message
+
+
+async def acknowledged(caller: Caller) -> list[str]:
+    """The types of the same, each acknowledged."""
+    found = []
+    async for message in the_rest(caller):
+        if "nonce" in message:
+            caller.say(msgspec.json.encode({"nonce": message["nonce"], "answer": None}) + b"\n")
+        found.append(message["type"])
+    return found
 
 
 @house_test(fish())

@@ -48,6 +48,7 @@ from fairplay.server.visitor import Visitor
 MATCHES = "matches"  # the folder of the journals
 KEY = "key"  # the file that marks them
 GRACE = 8.0  # seconds in which open questions may be answered when the house stops
+NO_ROOM = "the house cannot play now"
 AGAIN = 2.0  # seconds after which it makes sense to come again
 
 
@@ -149,7 +150,7 @@ class House:
         except FairplayError as fault:
             warn("no room can be opened", why=str(fault))
             for visitor in visitors:
-                self.send_away(visitor, "the house cannot open a room now")
+                self.send_away(visitor, NO_ROOM)
 
     def take_up(self) -> None:
         """Go on with all matches that were interrupted, as soon as their players are back."""
@@ -240,12 +241,12 @@ class House:
             warn("match failed", room=room.name, match=room.id, why=failed)
         finally:
             del self.rooms[room.id], self._tasks[room.id]
-        self._rise(room)
+        self._rise(room, NO_ROOM if failed else "")
         await self._spectators.show_out(room)
         return failed
 
-    def _rise(self, room: Room) -> None:
-        """Let those who played, or were to, wait for another match."""
+    def _rise(self, room: Room, why: str) -> None:
+        """Let those who played, or were to, wait for another match; or send them away, if there is a reason."""
         seated = [self.visitors[id] for id in room.player_ids if id in self.visitors]
         for visitor in seated:
             if visitor.room == room.id:
@@ -254,7 +255,9 @@ class House:
                     visitor.played += 1
                 visitor.room = None
         for visitor in seated:
-            if visitor.played >= self.settings.strangers.matches:
+            if why:
+                self.send_away(visitor, why)
+            elif visitor.played >= self.settings.strangers.matches:
                 self.send_away(visitor, f"{visitor.played} matches are all that one may play in a visit")
             elif visitor.room is None and visitor.line.is_there:
                 self._is_free(visitor)
