@@ -463,6 +463,22 @@ async def test_it_goes_on_to_a_room_that_was_there_before(house: Open) -> None:
     await asyncio.gather(ann.play(), others)
 
 
+# Those who ask what goes on
+
+
+@house_test(fish())
+async def test_those_who_ask_at_the_same_moment_are_told_the_same(house: Open) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.FRESH", 3600.0)
+        first, second = [await (await house.call({"visit": "status"})).hear() for _ in range(2)]
+        patch.setattr("fairplay.server.house.FRESH", 0.0)
+        later = await (await house.call({"visit": "status"})).hear()
+
+    assert first is not None and later is not None
+    assert first == second
+    assert later["up"] > first["up"]
+
+
 # The end
 
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -48,6 +49,7 @@ from fairplay.server.visitor import Visitor
 MATCHES = "matches"  # the folder of the journals
 KEY = "key"  # the file that marks them
 GRACE = 8.0  # seconds in which open questions may be answered when the house stops
+FRESH = 0.1  # seconds for which what was told of all this is good enough
 NO_ROOM = "the house cannot play now"
 AGAIN = 2.0  # seconds after which it makes sense to come again
 
@@ -88,6 +90,7 @@ class House:
         self.lobby: Waiting  # whoever opens the house says who plays with whom
         self.finished: deque[FinishedSeen] = deque(maxlen=MOST_FINISHED)  # the newest first
         self._since = time.time()
+        self._told = -inf, b""  # the last line of that, and when
         self._opened = 0  # rooms, so far
         self._allocation = Allocation()
         self._pause = Pause()
@@ -284,8 +287,11 @@ class House:
         )
 
     def status_line(self) -> bytes:
-        """The same as one line."""
-        return as_line(self.status())
+        """The same as one line, made once for all who ask within a moment, however many they are."""
+        now = asyncio.get_running_loop().time()
+        if now - self._told[0] > FRESH:
+            self._told = now, as_line(self.status())
+        return self._told[1]
 
     def hub(self, room: str) -> Hub | None:
         """What passes on what happens in the room of this id; None: there is no such room."""
