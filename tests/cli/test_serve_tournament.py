@@ -15,7 +15,7 @@ from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.server.tokens import make_token
 from fairplay.tournament import notebook
-from tests.cli.command import SCRIPT, fairplay, refusal, started
+from tests.cli.command import SCRIPT, fairplay, refusal, script, started
 from tests.cli.cup_files import counted, cup_file, results
 from tests.cli.open_house import ENOUGH, OpenHouse, open_house
 
@@ -234,12 +234,16 @@ def made(folder: Path) -> Path:
         ({"signup": "{ mim = 2 }"}, "signup: unknown key 'mim': did you mean 'min'?"),
         ({"signup": "{ min = 3, max = 2 }"}, "signup: min 3 is more than max 2"),
         ({"signup": "{ wait = 0 }"}, "signup.wait: "),
+        ({"signup": "{ min = 2 }", "players": '[{ player = "tcp:4000" }]'}, "tcp:4000 cannot be listed here"),
+        ({"signup": "{ min = 2 }", "players": '[{ player = "visitor:ann" }]'}, "visitor:ann cannot be listed here"),
     ],
 )
 def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: str, tmp_path: Path) -> None:
     file = cup_file(tmp_path, **changes)
 
-    assert refusal(fairplay("serve", "--tournament", str(file), "--port", "0")).startswith(f"{file}: {why}")
+    done = script("serve", "--tournament", str(file), "--port", "0", timeout=ENOUGH)
+
+    assert refusal(done).startswith(f"{file}: {why}")
 
 
 def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:

@@ -100,6 +100,9 @@ def serve_tournament(path: Path, given: Mapping[str, Any]) -> None:
     joined = [entrant for entrant in before if joins(entrant.address)]
     trial = joined or [Entrant(f"visitor:{number}", f"{number}") for number in range(sign_up.min)]
     check(cup := read_cup(path, drawn, trial))
+    for address in {one.address for one in cup.players} - {one.address for one in trial}:
+        if joins(address):
+            raise BadRequest(f"{path}: {address} cannot be listed here: who comes in by a door signs up")
     flags = doors_from(given) | {"folder": str(folder), "guests": sign_up.guests, "name": path.stem}
     house = HouseSettings(offers=(), **flags)
 
