@@ -107,6 +107,7 @@ class Guest(threading.Thread):
         gate: Callable[[], Gate] = lambda: OPEN,
         *,
         breaks: int = 10**6,
+        ca: str | None = None,  # the file with the certificate of the house, if lines are encrypted
         at_the_end: Callable[[], None] = lambda: None,  # done before the end of a match is acknowledged
         **options: Any,
     ) -> None:
@@ -121,7 +122,7 @@ class Guest(threading.Thread):
 
         @contextmanager
         def go(wait: float, patience: Any) -> Iterator[HostLine]:
-            with line_to(address, wait=wait, patience=patience) as (lines, send):
+            with line_to(address, wait=wait, patience=patience, ca=ca) as (lines, send):
                 yield islice(lines, breaks), send
 
         self.visit = Visit(

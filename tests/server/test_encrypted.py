@@ -1,0 +1,111 @@
+"""Play at a house over TLS and over WebSocket in TLS, on lines that break, beside callers who do either of it badly."""
+
+import signal
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairplay.players import visit
+from fairplay.testing.hostile_connections import HANDSHAKE
+from tests.server import test_reception
+from tests.server.guests import LOOPBACK, Gate, Guest, at_the_door, check_undisturbed, eventually, served
+
+CONFIG = """
+websocket = 0
+window = 60
+strangers = { matches = 1, hello = 3 }
+[[games]]
+game = "fish"
+max = 2
+parameters = { rows = 5, columns = 5 }
+limits = { move = 60, first = 60, start = 60 }
+"""
+certificate = test_reception.certificate
+Call = Callable[[socket.socket, ssl.SSLContext], socket.socket]  # what somebody does on a new connection
+
+
+def secured(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return trusting.wrap_socket(line, server_hostname=LOOPBACK)
+
+
+def says_nothing(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return line
+
+
+def speaks_plainly(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    line.sendall(b'{"nonce":"1-0123456789abcdef","answer":null}\n')
+    return line
+
+
+def shakes_hands_plainly(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    line.sendall(HANDSHAKE)
+    return line
+
+
+def begins_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    line.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+    return line
+
+
+def is_silent_in_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return secured(line, trusting)
+
+
+def babbles_in_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    encrypted = secured(line, trusting)
+    encrypted.sendall(b"what?\n\r\n\r\n")
+    return encrypted
+
+
+def breaks_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    encrypted = secured(line, trusting)
+    with socket.socket(fileno=encrypted.detach()) as plain:
+        plain.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # no record of ours
+        return plain.dup()
+
+
+CALLS: dict[Call, tuple[str, str]] = {  # why each is refused, over TLS and over WebSocket in TLS
+    says_nothing: ("silent", "silent"),
+    speaks_plainly: ("gone", "gone"),
+    shakes_hands_plainly: ("gone", "gone"),
+    begins_tls: ("silent", "silent"),
+    is_silent_in_tls: ("silent", "silent"),
+    babbles_in_tls: ("malformed", "gone"),
+    breaks_tls: ("gone", "gone"),
+}
+
+
+def test_matches_are_played_over_tls_and_websocket_beside_those_who_cannot_do_it(
+    tmp_path: Path, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+    config = tmp_path / "house.toml"
+    config.write_text(CONFIG)
+    trusting = ssl.create_default_context(cafile=certificate[0])
+    with served(tmp_path / "house", "--config", str(config), "--tls", *certificate) as house:
+        gate, places = Gate(2), (house.address, f"{LOOPBACK}:{house.websockets[0]}")
+        ways = [f"{scheme}://{place}" for scheme, place in zip(("tls", "wss"), places, strict=True)]
+        guests = [
+            Guest(way, f"{name}-{number}", lambda: gate, breaks=3, ca=certificate[0])
+            for number in range(2)
+            for name, way in zip(("ann", "bob"), ways, strict=True)
+        ]
+        gate.until(lambda gate: gate.waiting == 2)
+
+        callers = [call(at_the_door(place), trusting) for call in CALLS for place in places]
+        eventually(lambda: len(house.events("refused")) >= len(callers))
+        refused = Counter(one["reason"] for one in house.events("refused"))
+        for caller in callers:
+            caller.close()
+        gate.open()
+        for guest in guests:
+            assert guest.done().lost == ""
+        eventually(lambda: len(house.events("match over")) == 2)
+        assert house.end(signal.SIGTERM) == 0
+
+    assert refused == Counter(reason for reasons in CALLS.values() for reason in reasons)
+    assert len([check_undisturbed(path) for path in house.journals()]) == 2
