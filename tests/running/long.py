@@ -13,6 +13,7 @@ LONG = (  # whole folders, and files
     "tests/server/test_course.py",
     "tests/server/test_crowds.py",
     "tests/server/test_encrypted.py",
+    "tests/server/test_hidden_tiles.py",
     "tests/server/test_impostors.py",
     "tests/server/test_pieces.py",
     "tests/server/test_restart.py",
