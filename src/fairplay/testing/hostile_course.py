@@ -82,6 +82,12 @@ def break_off(called: Called) -> None:
     called.lie_low()
 
 
+def begin_a_number(called: Called) -> None:
+    """Send a digit, and leave open whether it is the last one."""
+    called.say(b"7")
+    called.lie_low()
+
+
 def break_off_and_leave(called: Called) -> None:
     """Send an answer but for its last byte, and hang up."""
     called.say(called.good[:-1])
@@ -128,6 +134,7 @@ NO_ANSWERS = {
     "answers an object of no kind": '{"type":"win"}',
     "answers null": "null",
     "answers a bare number": "7",
+    "answers two numbers": "1 2",
     "answers a list of nothing": "[[]]",
     "answers an empty text": '""',
     "says void without quotes": "void",
@@ -148,6 +155,7 @@ DEEDS: dict[str, CourseDeed] = {
     for deed in (
         *(CourseDeed(name, Fault.MALFORMED, saying(text)) for name, text in NO_ANSWERS.items()),
         CourseDeed("is no UTF-8", Fault.MALFORMED, saying(b'"\xff\xfe"')),
+        CourseDeed("begins a number", Fault.MALFORMED, begin_a_number),
         CourseDeed("says floats", Fault.MALFORMED, say_floats),
         CourseDeed("nests without end", Fault.MALFORMED, endlessly(b"", b"[" * BLOCK)),
         CourseDeed("breaks off and leaves", Fault.MALFORMED, break_off_and_leave),
