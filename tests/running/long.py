@@ -10,6 +10,7 @@ LONG = (  # whole folders, and files
     "tests/reliability/",
     "tests/misbehaviour/",
     "tests/server/test_bad_ways.py",
+    "tests/server/test_browsers.py",
     "tests/server/test_course.py",
     "tests/server/test_crowds.py",
     "tests/server/test_encrypted.py",

@@ -34,7 +34,7 @@ NO_LINGER = struct.pack("ii", 1, 0)
 
 
 @pytest.fixture(autouse=True)
-def _many_files() -> Iterator[None]:
+def many_files() -> Iterator[None]:
     """A crowd takes more files than usual, here and in the house."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], FILES), before[1]))
