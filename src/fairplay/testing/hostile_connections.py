@@ -135,6 +135,12 @@ def send_fragments(turn: Turn) -> None:
         turn.line.write(frame(0, b"") * 100)
 
 
+def announce_a_frame(turn: Turn) -> None:
+    """announces a frame of more bytes than there are in the world, and begins it."""
+    turn.line.write(bytes([WHOLE | TEXT, 0xFF]) + (2**63 - 1).to_bytes(8, "big") + bytes(4) + b"x" * 100)
+    turn.line.lie_low()
+
+
 def send_pings(turn: Turn) -> None:
     """sends pings for ever, and does not read what comes back."""
     while True:
@@ -160,6 +166,7 @@ KNOWN: dict[str, tuple[str, Words, Do]] = {
     "closes with a code of its own": ("malformed", FRAMED, sending(WHOLE | CLOSE, b"\x00\x00")),
     "closes": ("crashed", FRAMED, sending(WHOLE | CLOSE, b"\x03\xe8")),
     "sends fragments for ever": ("flood", FRAMED, send_fragments),
+    "announces an endless frame": ("flood", FRAMED, announce_a_frame),
     "sends pings for ever": ("flood", FRAMED, send_pings),
     "sends fragments": ("", FRAMED, send_in_fragments),  # which is no fault
 }
