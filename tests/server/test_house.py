@@ -244,6 +244,44 @@ async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next
     assert ann.matches[0][1] == ("ann", "cyd", "dan")
 
 
+@house_test(fish(), offer("q", {}, least=2, most=2, limits=AMPLE))
+async def test_who_comes_again_for_something_else_waits_in_one_place_only(house: Open) -> None:
+    eve = await house.come("eve", game="fish")
+    eve = Visit(await house.call({"token": eve.heard[0]["token"], "game": "q"}))
+    await house.until(lambda: eve_wants(house) == "q")
+    ann, bob = await house.come("ann", game="fish"), await house.come("bob", game="q")
+
+    await asyncio.gather(eve.play(), bob.play())
+
+    assert {names for _, names in eve.matches} == {("eve", "bob")}
+    assert "ann" in house.waiting
+    assert ann.count("hello") == 0
+
+
+def eve_wants(house: Open) -> str:
+    """What eve has come for."""
+    [wanted] = [one.game for one in house.house.visitors.values() if one.name == "eve"]
+    return wanted
+
+
+@house_test(fish())
+async def test_who_comes_back_to_its_seat_keeps_it_whatever_it_wants_to_play_next(house: Open) -> None:
+    ann, bob = await house.come("ann"), await house.come("bob")
+    playing = asyncio.create_task(bob.play())
+    asked = await ann.play("take_turn")
+
+    ann.caller = await house.call({"token": ann.heard[0]["token"], "game": "chess"})
+    await ann.play("take_turn")
+    assert ann.heard[-1] == asked
+    ann.caller.say(ann.answer(asked))
+    last = await ann.play("suspended")
+    await playing
+
+    assert last["why"] == "chess is not played here"
+    [path] = house.journals().values()
+    assert not verify(read(path)).ejected
+
+
 @house_test(fish())
 async def test_what_is_not_played_here_is_refused(house: Open) -> None:
     assert await house.refusal(name="ann", game="chess") == "chess is not played here"

@@ -108,9 +108,7 @@ class House:
         tell("back" if visitor.id in self.visitors else "signed up", name=visitor.name, place=visitor.place)
         self.visitors[visitor.id] = visitor
         self._missed.discard(visitor.id)
-        if why := self.lobby.refusal(visitor):
-            self.send_away(visitor, why, again=0.0)
-        elif visitor.room is None:
+        if visitor.room is None:
             self._is_free(visitor)
 
     def lost(self, visitor: Visitor) -> None:
@@ -124,7 +122,7 @@ class House:
         self.visitors.pop(visitor.id, None)
 
     def _is_free(self, visitor: Visitor) -> None:
-        """Let somebody sit down where it is awaited, or wait; a house that stops opens no room any more."""
+        """Let somebody sit down where it is awaited, or wait, or go; a house that stops opens no room any more."""
         if self._pause.is_on:
             return
         for seat in self._awaited.get(visitor.id, ()):
@@ -132,7 +130,10 @@ class House:
                 visitor.room = seat.match
                 seat.taken.set_result(visitor)
                 return
-        self.lobby.add(visitor)
+        if why := self.lobby.refusal(visitor):
+            self.send_away(visitor, why, again=0.0)
+        else:
+            self.lobby.add(visitor)
 
     # Rooms.
 

@@ -73,7 +73,8 @@ class Lobby:
         return "" if visitor.game in known else f"{visitor.game} is not played here"
 
     def add(self, visitor: Visitor) -> None:
-        """Let somebody wait: where it wants to, or where the next room is nearest."""
+        """Let somebody wait, in one place only: where it wants to now, or where the next room is nearest."""
+        self.remove(visitor)
         queues = [queue for queue in self.queues if visitor.game in ("", queue.offer.game)]
         min(queues, key=lambda queue: queue.offer.least - len(queue.waiting)).add(visitor)
 
