@@ -197,3 +197,13 @@ def test_a_thousand_guests_of_one_name_get_names_that_nobody_mixes_up() -> None:
         assert len(name) <= 20
         assert skeleton(name) not in taken
         taken.add(skeleton(name))
+
+
+def test_a_name_is_found_though_all_that_could_be_foreseen_are_taken() -> None:
+    digits = "c0ffee00c0ffee00"
+    taken = {skeleton("ann"), *(skeleton(f"ann-{digits[:length]}") for length in range(len(digits) + 1))}
+
+    found = [label("ann", each, taken) for each in (digits, "ann", "")]
+
+    assert not {skeleton(name) for name in found} & taken
+    assert all(name.startswith("ann-") and len(name) <= 20 for name in found)

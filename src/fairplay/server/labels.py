@@ -1,5 +1,6 @@
 """Give people names that nobody takes for somebody else's."""
 
+import secrets
 from collections.abc import Container
 
 from fairplay.players.wire import LONGEST_NAME
@@ -19,11 +20,12 @@ def skeleton(name: str) -> str:
 def label(wanted: str, digits: str, taken: Container[str]) -> str:
     """A name that is like none of those whose skeletons are taken: the one that is wanted, or with digits behind it.
 
+    If somebody has taken that one too, on purpose even, the digits are drawn.
+
     >>> label("ann", "c0ffee00", {"bob"}), label("ann", "c0ffee00", {"ann"}), label("m" * 20, "c0ffee00", {"rn" * 20})
     ('ann', 'ann-c0ff', 'mmmmmmmmmmmmmmm-c0ff')
     """
-    found, length = wanted, 4
+    found, end = wanted, f"-{digits[:4]}"
     while skeleton(found) in taken:
-        end = f"-{digits[:length]}"
-        found, length = wanted[: LONGEST_NAME - len(end)] + end, length + 1
+        found, end = wanted[: LONGEST_NAME - len(end)] + end, f"-{secrets.token_hex(4)}"
     return found
