@@ -3,6 +3,7 @@
 This stands beside the package, as whatever stands inside is there only once most of the package is loaded.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -14,11 +15,14 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)  # an exception might get lost in the middle of an import
+    gc.disable()  # whatever is loaded stays, so that nobody need look for garbage in it, neither now nor at the end
     from fairplay.cli.main import load
     from fairplay.cli.main import main as run
 
     for verb in sys.argv[1:2]:
         load(verb)
+    gc.freeze()
+    gc.enable()
     try:
         signal.signal(signal.SIGINT, before)
         run()

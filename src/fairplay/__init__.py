@@ -19,39 +19,51 @@ The layout of the package; imports go downwards only:
 import importlib as _importlib
 import typing as _typing
 
-from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
-from fairplay.core.game import Game, Moment, News, Ranking, Seat
-from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import AsyncChannel, Channel, Observer, Parting, Player, Record, Strategy
 from fairplay.core.version import VERSION as __version__
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import Journal, MatchRecord
-from fairplay.players.limits import Limits
-from fairplay.players.serve import serve_player
-from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import Referee, seats_by_age
-from fairplay.referee.local import Local
-from fairplay.referee.referee import conversation
 
 if _typing.TYPE_CHECKING:
+    from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
+    from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
+    from fairplay.core.game import Game, Moment, News, Ranking, Seat
+    from fairplay.core.match import Match
+    from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+    from fairplay.core.roles import AsyncChannel, Channel, Observer, Parting, Player, Record, Strategy
     from fairplay.hosting.run import run, run_async
     from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
+    from fairplay.journal.append_file import Sync
+    from fairplay.journal.record import Journal, MatchRecord
     from fairplay.players.address import house_strategy
+    from fairplay.players.limits import Limits
+    from fairplay.players.serve import serve_player
+    from fairplay.referee.drivers import play, play_async
+    from fairplay.referee.host import Referee, seats_by_age
+    from fairplay.referee.local import Local
+    from fairplay.referee.referee import conversation
     from fairplay.server.room import EndGameResult, Room, RoomOptions, create_room
 
-_LATER = {  # what is loaded when it is first asked for
-    "EndGameResult": "server.room",
-    "Entrant": "hosting.spec",
-    "MatchSpec": "hosting.spec",
-    "Outcome": "hosting.spec",
-    "Room": "server.room",
-    "RoomOptions": "server.room",
-    "create_room": "server.room",
-    "house_strategy": "players.address",
-    "run": "hosting.run",
-    "run_async": "hosting.run",
+_LATER = {  # in which file each of these is, which is loaded when it is first asked for
+    name: file
+    for file, names in {
+        "core.errors": "BadJournal BadRequest FairplayError HostFault IllegalAction",
+        "core.events": "Acted Ejected Ended Event Fact Fault Receipt Result Started",
+        "core.game": "Game Moment News Ranking Seat",
+        "core.match": "Match",
+        "core.messages": "Answer Answered End Failed Message Start TakeTurn Tell",
+        "core.roles": "AsyncChannel Channel Observer Parting Player Record Strategy",
+        "hosting.run": "run run_async",
+        "hosting.spec": "Entrant MatchSpec Outcome",
+        "journal.append_file": "Sync",
+        "journal.record": "Journal MatchRecord",
+        "players.address": "house_strategy",
+        "players.limits": "Limits",
+        "players.serve": "serve_player",
+        "referee.drivers": "play play_async",
+        "referee.host": "Referee seats_by_age",
+        "referee.local": "Local",
+        "referee.referee": "conversation",
+        "server.room": "EndGameResult Room RoomOptions create_room",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [
@@ -119,3 +131,7 @@ def __getattr__(name: str) -> _typing.Any:
     if name not in _LATER:
         raise AttributeError(f"module 'fairplay' has no attribute {name!r}")
     return getattr(_importlib.import_module(f"fairplay.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

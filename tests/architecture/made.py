@@ -13,6 +13,7 @@ from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answered
 from fairplay.core.roles import Player
+from fairplay.games import Title, title
 from fairplay.games.fish import Fish
 from fairplay.games.fish import board as fish
 from fairplay.games.q import board as q
@@ -31,6 +32,7 @@ BY_HAND: dict[Any, Any] = {  # what cannot be made from the types of its fields
     fish.Grid: fish.grid(3, 4),
     tsuro.Grid: tsuro.grid(5),
     q.Map: q.map_of([((0, 0), 3), ((0, 1), 9)]),
+    Title: title("q"),
     Path: Path("/usr"),
     msgspec.Raw: msgspec.Raw(b"[1]"),
     msgspec.UnsetType: msgspec.UNSET,

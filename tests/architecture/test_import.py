@@ -1,17 +1,19 @@
-"""Keep `import fairplay` quick: it loads nothing that only some users need."""
+"""Keep `import fairplay` and the command quick: they load nothing that only some users need."""
 
 import subprocess
 import sys
+
+from fairplay.cli.main import VERBS
 
 HEAVY = {"click", "rich", "asyncio", "hypothesis", "pytest", "sqlite3", "subprocess", "multiprocessing"}
 LATER = {"draw", "strategies", "search", "tree", "examples"}  # of a game: loaded when it is asked for by name
 
 
 def loaded_by(statement: str) -> set[str]:
-    """The modules in a new process after one statement."""
+    """The modules in a new process after one statement; whatever else it prints, they are on the last line."""
     code = f"{statement}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def test_importing_fairplay_loads_nothing_heavy() -> None:
@@ -23,7 +25,7 @@ def test_importing_fairplay_loads_nothing_heavy() -> None:
 def test_importing_fairplay_loads_no_game() -> None:
     loaded = loaded_by("import fairplay")
 
-    assert "fairplay.referee.referee" in loaded
+    assert "fairplay" in loaded
     assert {module for module in loaded if module.startswith("fairplay.games.")} == set()
 
 
@@ -34,6 +36,35 @@ def test_importing_the_rules_of_a_game_loads_neither_its_pictures_nor_its_player
     assert {module for module in loaded if module.removeprefix("fairplay.games.fish.") in LATER} == set()
 
 
+def loaded_by_the_command(*arguments: str) -> set[str]:
+    """The modules in a new process after a run of the command."""
+    run = f"""
+import sys
+from contextlib import suppress
+from fairplay_command import main
+sys.argv[1:] = {arguments}
+with suppress(SystemExit):
+    main()
+print()"""
+    return loaded_by(run)
+
+
+def test_a_list_of_the_verbs_loads_none_of_them() -> None:
+    verbs = {f"fairplay.cli.{verb.replace('-', '_')}" for verb in VERBS}
+
+    assert loaded_by_the_command("--help") & {*verbs, "msgspec", *HEAVY} == {"click"}
+    assert loaded_by_the_command("games", "--help") & verbs == {"fairplay.cli.games"}
+
+
+def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_terminal() -> None:
+    loaded = loaded_by_the_command("play", "fish", "random", "greedy", "--quiet")
+
+    assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
+    assert loaded & {"fairplay.players.sandbox", "fairplay.players.remote", "fairplay.hosting.table"} == set()
+    assert loaded & {"fairplay.cli.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
+
+
 def test_the_meter_turns_red() -> None:
     assert {"click", "asyncio"} <= loaded_by("import click, asyncio")
-    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import title; title('fish')")
+    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import title; title('fish').text")
+    assert {"asyncio", "fairplay.hosting.table"} <= loaded_by_the_command("check-bot", "--help")

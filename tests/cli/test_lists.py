@@ -6,6 +6,7 @@ from itertools import takewhile
 
 import pytest
 
+from fairplay.cli import main
 from tests.cli.command import Done, fairplay, refusal, script
 
 VERBS = [
@@ -46,6 +47,14 @@ def test_help_lists_the_verbs_in_the_order_in_which_they_are_needed(arguments: t
 
 def test_no_line_of_the_list_of_verbs_is_cut_short() -> None:
     assert "..." not in fairplay("--help").out.partition("Commands:\n")[2]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_says_of_a_verb_what_its_own_help_begins_with(verb: str) -> None:
+    command = main.load(verb)
+
+    assert command is not None
+    assert main.VERBS[verb] == command.get_short_help_str(100)
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -30,7 +30,7 @@ def course(
     file: str | None,
     directory: str | None,
 ) -> None:
-    """Answer a test HARNESS of the course, such as xstate of fish.
+    """Answer a test HARNESS of the course, such as xstate.
 
     Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
     xserver and xclients take a port: each is one end of a line, and what a server says in the end is printed.

@@ -1,14 +1,11 @@
 """Share what all verbs have that run a tournament: their options, and how it is shown."""
 
-import logging
 import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
-from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -85,6 +82,8 @@ def run_cup(
     Whoever has a runner of its own needs neither jobs nor an executor.
     """
     refuse_without_extras()
+    from tempfile import TemporaryDirectory
+
     from fairplay.cli.progress import progress
     from fairplay.tournament.conduct import conduct
 
@@ -162,6 +161,8 @@ def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
 
 def write(final: "Final", rows: "Sequence[Row]", ratings: "Ratings", folder: Path) -> None:
     """Leave the results in the folder of a tournament, and say where they are."""
+    import logging
+
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where there is no home, it tells where else its cache is
     from fairplay.journal.library import Query, find
     from fairplay.tournament.places import MATCHES
@@ -213,6 +214,8 @@ def runner_for(executor: str, jobs: int) -> "Callable[[], Runner]":
 
 def refuse_without_extras() -> None:
     """Say in one line what is missing to rate players."""
+    from importlib.util import find_spec
+
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is so small, several only wait for one another
     for library in ("numpy", "scipy", "matplotlib"):
         if find_spec(library) is None:

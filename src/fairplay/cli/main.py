@@ -3,10 +3,9 @@
 import os
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from fairplay.cli.interrupts import sigterm_interrupts
 from fairplay.cli.output import plain_output, silence
@@ -14,13 +13,35 @@ from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
 from fairplay.render.text import printable
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 LONGEST_ERROR = 2000
 ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
 LISTED = ("game", "player", "players", "harness")  # if they are left out, it is said what there is
-VERBS = (  # in the order in which a newcomer needs them; each has a file of its own
-    *("games", "players", "play", "tournament", "standings", "check-bot", "join", "serve", "token", "status", "watch"),
-    *("replay", "draw", "verify", "resume", "why", "why-not", "debug", "library", "doctor", "course"),
-)
+VERBS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
+    "games": "List the games and their parameters.",
+    "players": "List the players that GAME knows.",
+    "play": "Play a match of GAME between PLAYERs and show it.",
+    "tournament": "Run the tournament that FILE.toml describes.",
+    "standings": "Show who is ahead in the tournament in DIR.",
+    "check-bot": "Check that PLAYER is ready for matches of GAME.",
+    "join": "Let PLAYER take part in matches that are hosted elsewhere.",
+    "serve": "Keep a house where programs come to play GAME.",
+    "token": "Make a token for NAME, and print it.",
+    "status": "Ask a house what goes on there.",
+    "watch": "Follow a match that is played at a house.",
+    "replay": "Show the match in FILE again.",
+    "draw": "Draw the board of the match in FILE.",
+    "verify": "Referee the matches in FILEs again.",
+    "resume": "Play the match in FILE on.",
+    "why": "Tell why players were ejected from the match in FILE.",
+    "why-not": "Say whether an ACTION is lawful in a view of GAME.",
+    "debug": "Give PLAYER again what a seat of the match in FILE heard.",
+    "library": "Look for matches in a folder of journals, or of a tournament.",
+    "doctor": "Say what can be kept from players that are programs.",
+    "course": "Answer a test HARNESS of the course, such as xstate.",
+}
 
 
 def load(verb: str) -> click.Command | None:
@@ -44,8 +65,15 @@ class Verbs(click.Group):
 
         return known(command)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The verbs that begin so; what they are for would take loading all of them."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The verbs that begin so."""
+        from click.shell_completion import CompletionItem
+
         options = [] if incomplete.isalnum() or not incomplete else click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(verb) for verb in VERBS if verb.startswith(incomplete)), *options]
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.live import live
-from fairplay.cli.output import Teller, in_colour, size_of
-from fairplay.cli.screen import can_be_drawn_on
+from fairplay.cli.output import Teller, can_be_drawn_on, in_colour, size_of
 from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.games import title
@@ -22,14 +20,11 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.append_file import Sync
 from fairplay.journal.record import MatchRecord, check_id
 from fairplay.observers.feed import Feed
-from fairplay.observers.painter import Painter, for_spectators, into
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
-from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.location import HUMAN, far
-from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
@@ -58,7 +53,7 @@ limit_option = click.option(
     "--limit",
     metavar="SECONDS",
     help="For each answer of a player elsewhere; or move=5,first=20,bank=60,increment=1,start=10,arrival=60,people=300 "
-    f"[default: {DEFAULT.move:g}, and none for people; a match that goes on keeps its own]",
+    f"[default: {Limits().move:g}, and none for people; a match that goes on keeps its own]",
 )
 sandbox_option = click.option(
     "--sandbox",
@@ -124,6 +119,8 @@ def show(
     if not quiet:
         referee.subscribe(watcher)
     if pictures is not None:
+        from fairplay.observers.painter import Painter, for_spectators, into
+
         referee.subscribe(Painter(into(pictures / sitting.match.id), for_spectators, sitting.facts, digits=3))
     for missing in missing_here(sitting.terms):
         click.echo(f"fairplay: {missing}", err=True)
@@ -133,6 +130,8 @@ def show(
     try:
         with ExitStack() as leaving:
             if in_place:
+                from fairplay.cli.live import live
+
                 seconds = 0.0 if not near else PACE if pace is None else pace
                 board = live(shelf.text, sitting.match, lambda: hosted.notes.took, seconds)
                 referee.subscribe(leaving.enter_context(board))
@@ -160,6 +159,8 @@ def missing_here(terms: Terms) -> list[str]:
     """What a strict sandbox does without on this machine, in a line each."""
     if terms.sandbox is None or terms.sandbox.level is not Level.STRICT:
         return []
+    from fairplay.players.cell import what_else_can_be_enforced
+
     lacking = [measure for measure in what_else_can_be_enforced() if measure.why_not]
     return [f"no program {measure.about}: {printable(measure.why_not, LONGEST_REASON)}" for measure in lacking]
 

@@ -11,6 +11,9 @@ from typing import TextIO
 from fairplay.render.text import stand_in
 
 STAND_INS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
+NEEDED = "│╭┼▒✦…"  # signs that an encoding has to have, to draw boards in place
+LEAST = os.terminal_size((40, 16))
+DUMB = ("", "dumb", "unknown")
 
 
 def with_stand_ins(error: UnicodeError) -> tuple[str, int]:
@@ -136,3 +139,23 @@ def silence(output: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, output.fileno())
     os.close(nowhere)
+
+
+def can_be_drawn_on(output: TextIO) -> bool:
+    """Is this a terminal in front of somebody, large enough, with colours, and with all signs that boards need?"""
+    if not in_colour(output) or os.environ.get("TERM", "") in DUMB or not in_front(output):
+        return False
+    try:
+        NEEDED.encode(output.encoding)
+        columns, rows = os.get_terminal_size(output.fileno())
+    except (UnicodeError, LookupError, OSError):
+        return False
+    return columns >= LEAST.columns and rows >= LEAST.lines
+
+
+def in_front(output: TextIO) -> bool:
+    """Are we what the terminal listens to? Whoever was started with & is not, and may not touch it."""
+    try:
+        return os.tcgetpgrp(output.fileno()) == os.getpgrp()
+    except OSError:  # it is not the terminal of this session
+        return False

@@ -9,8 +9,8 @@ from fairplay.cli.eyes import eyes_of
 from fairplay.cli.files import SECONDS, Film, width_option, write_replay
 from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import lines_option
-from fairplay.cli.output import in_colour, size_of
-from fairplay.cli.screen import can_be_drawn_on, keyboard
+from fairplay.cli.output import can_be_drawn_on, in_colour, size_of
+from fairplay.cli.screen import keyboard
 from fairplay.cli.stepping import step_through
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started

@@ -14,14 +14,11 @@ from threading import RLock
 from types import FrameType
 from typing import Any, TextIO
 
-from fairplay.cli.output import in_colour
+from fairplay.cli.output import LEAST
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"  # another screen, no cursor, and what is too wide is cut off
 LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 HOME, REST_OF_LINE, REST = "\x1b[H", "\x1b[K", "\x1b[J"
-NEEDED = "│╭┼▒✦…"  # signs that the encoding has to have
-LEAST = os.terminal_size((40, 16))
-DUMB = ("", "dumb", "unknown")
 KEY = re.compile(rb"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|\x1b|[\x00-\x7f]|[^\x00-\x7f]+")
 BEGUN = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")  # of a key, whose end may still be on its way
 LEAVING = "leave"  # q, Ctrl-D, or nobody is there any more
@@ -38,26 +35,6 @@ NAMES = {
     b"\x1b": "escape",
     b" ": "space",
 }
-
-
-def can_be_drawn_on(output: TextIO) -> bool:
-    """Is this a terminal in front of somebody, large enough, with colours, and with all signs that boards need?"""
-    if not in_colour(output) or os.environ.get("TERM", "") in DUMB or not in_front(output):
-        return False
-    try:
-        NEEDED.encode(output.encoding)
-        columns, rows = os.get_terminal_size(output.fileno())
-    except (UnicodeError, LookupError, OSError):
-        return False
-    return columns >= LEAST.columns and rows >= LEAST.lines
-
-
-def in_front(output: TextIO) -> bool:
-    """Are we what the terminal listens to? Whoever was started with & is not, and may not touch it."""
-    try:
-        return os.tcgetpgrp(output.fileno()) == os.getpgrp()
-    except OSError:  # it is not the terminal of this session
-        return False
 
 
 def keyboard() -> int | None:

@@ -8,8 +8,7 @@ import click
 
 from fairplay.cli.live import live
 from fairplay.cli.match_options import lines_option
-from fairplay.cli.output import in_colour, size_of
-from fairplay.cli.screen import can_be_drawn_on
+from fairplay.cli.output import can_be_drawn_on, in_colour, size_of
 from fairplay.cli.seconds import A_DAY
 from fairplay.cli.visiting import HOST_HELP, visiting, visitor_options
 from fairplay.core.errors import BadRequest

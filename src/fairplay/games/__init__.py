@@ -5,8 +5,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-import msgspec
-
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Cheat, HousePlayer
@@ -14,8 +12,35 @@ from fairplay.core.roles import Cheat, HousePlayer
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
 
-class Title(msgspec.Struct, frozen=True):
-    """A game as it stands on the shelf: what the files of its folder hold."""
+def all_alike(_: Any) -> tuple[()]:
+    """No piece of this game is anybody's."""
+    return ()
+
+
+def as_it_is(one: Any, _: Any) -> Any:
+    """No parameter of this game has to fit its states, and nothing of it is foreseen."""
+    return one
+
+
+FOUND: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the file, the name in it, or else what
+    "house": ("strategies", "HOUSE"),
+    "text": ("draw", "text"),
+    "svg": ("draw", "svg"),
+    "looks": ("draw", "looks", all_alike),
+    "write": ("notation", "write"),
+    "read": ("notation", "read"),
+    "help": ("notation", "HELP"),
+    "foresee": ("notation", "foresee", as_it_is),
+    "examples": ("examples", "EXAMPLES"),
+    "quick": ("examples", "QUICK", {}),
+    "fitting": ("examples", "fitting", as_it_is),
+    "cheats": ("cheats", "CHEATS"),
+    "seldom": ("cheats", "SELDOM", frozenset()),
+}
+
+
+class Title:
+    """A game as it stands on the shelf: what the files of its folder hold, each loaded when it is first asked for."""
 
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
@@ -33,6 +58,21 @@ class Title(msgspec.Struct, frozen=True):
     cheats: Mapping[str, Cheat]  # by names that no other game has
     seldom: frozenset[str]  # cheats that are not possible from the start on
 
+    def __init__(self, name: str) -> None:
+        self.rules = rules_of(name)
+        self._name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return title, (self._name,)  # so that a copy from another process is the same title again
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in FOUND:
+            raise AttributeError(f"a title has no {name!r}")
+        file, inside, *otherwise = FOUND[name]
+        value = getattr(import_module(f"{__name__}.{self._name}.{file}"), inside, *otherwise)
+        setattr(self, name, value)
+        return value
+
     @property
     def has_news(self) -> bool:
         """Is anybody ever told anything between turns?"""
@@ -41,37 +81,8 @@ class Title(msgspec.Struct, frozen=True):
 
 @cache
 def title(name: str) -> Title:
-    """The game of this name; its files are loaded when it is first asked for."""
-    rules = rules_of(name)
-    strategies, draw, notation, examples, cheats = (
-        import_module(f"{__name__}.{name}.{file}") for file in ("strategies", "draw", "notation", "examples", "cheats")
-    )
-    return Title(
-        rules=rules,
-        house=strategies.HOUSE,
-        text=draw.text,
-        svg=draw.svg,
-        looks=getattr(draw, "looks", all_alike),
-        write=notation.write,
-        read=notation.read,
-        help=notation.HELP,
-        foresee=getattr(notation, "foresee", as_it_is),
-        examples=examples.EXAMPLES,
-        quick=getattr(examples, "QUICK", {}),
-        fitting=getattr(examples, "fitting", as_it_is),
-        cheats=cheats.CHEATS,
-        seldom=getattr(cheats, "SELDOM", frozenset()),
-    )
-
-
-def all_alike(_: Any) -> tuple[()]:
-    """No piece of this game is anybody's."""
-    return ()
-
-
-def as_it_is(one: Any, _: Any) -> Any:
-    """No parameter of this game has to fit its states, and nothing of it is foreseen."""
-    return one
+    """The game of this name; there is only one."""
+    return Title(name)
 
 
 def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:

@@ -1,9 +1,9 @@
 """Play a match from a spec, and say what came of it."""
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,7 +14,6 @@ from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for, turns_taken
 from fairplay.hosting.spec import MatchSpec, Outcome, Turns
-from fairplay.hosting.table import Gathering, Seating, Table, called
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
 from fairplay.players.address import loaded, named_in_module
@@ -22,6 +21,11 @@ from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
 from fairplay.referee.local import Local
+
+if TYPE_CHECKING:  # where all players are in this process, nobody needs it
+    import asyncio
+
+    from fairplay.hosting.table import Seating, Table
 
 
 def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
@@ -41,7 +45,7 @@ async def run_async(
     spec: MatchSpec,
     observers: Sequence[Observer] = (),
     *,
-    ready: asyncio.Event | None = None,
+    ready: "asyncio.Event | None" = None,
     gathered: Mapping[Seat, AsyncChannel] | None = None,
 ) -> Outcome:
     """The same, awaited: any number of matches can be played in one event loop.
@@ -49,6 +53,10 @@ async def run_async(
     With an event, everybody sits down at once, and the match begins, and its record, when it is set. If those who play
     are gathered already, nobody is sent for.
     """
+    import asyncio
+
+    from fairplay.hosting.table import Gathering
+
     hosted: Hosted | None = None
     try:
         hosted = hosted_for(spec, observers, None if gathered is None else Gathering(gathered))
@@ -63,7 +71,7 @@ async def run_async(
     return hosted.outcome()
 
 
-def hosted_for(spec: MatchSpec, observers: Sequence[Observer], table: Table | None = None) -> "Hosted":
+def hosted_for(spec: MatchSpec, observers: Sequence[Observer], table: "Table | None" = None) -> "Hosted":
     """A match that is about to be played, watched by these observers and by those that the spec names."""
     referee = Referee()
     for observer in (*observers, *(opened_observer(address) for address in spec.observers)):
@@ -74,7 +82,7 @@ def hosted_for(spec: MatchSpec, observers: Sequence[Observer], table: Table | No
 class Hosted:
     """One match from the moment when its players are sent for, and what is known of it afterwards."""
 
-    def __init__(self, sitting: Sitting, referee: Referee, table: Table | None = None) -> None:
+    def __init__(self, sitting: Sitting, referee: Referee, table: "Table | None" = None) -> None:
         self.match: AnyMatch = sitting.match  # with the names that people have, once they sit; at last the final one
         self.notes = Notes()
         self.record: Record | None = None  # None: it was not begun
@@ -87,17 +95,21 @@ class Hosted:
     def play(self) -> AnyMatch:
         """Play the match to its end. Where all players are in this process, nobody has to be waited for."""
         with ExitStack() as leaving:
-            table = self._table(leaving)
-            if table.near is None:
-                return asyncio.run(self._play_at(table, leaving))
+            leaving.callback(self._sitting.held.close)
+            near = None if self._own else self._sitting.near()
+            if near is None:
+                import asyncio
+
+                return asyncio.run(self._play_at(self._table(leaving), leaving))
             self._begin(leaving)
-            channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in table.near.items()}
+            channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
             inform = leaving.enter_context(self._referee.informing())
             return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
 
-    async def play_async(self, ready: asyncio.Event | None = None) -> AnyMatch:
+    async def play_async(self, ready: "asyncio.Event | None" = None) -> AnyMatch:
         """The same, awaited; with an event, those who sit wait for it."""
         with ExitStack() as leaving:
+            leaving.callback(self._sitting.held.close)
             return await self._play_at(self._table(leaving), leaving, ready)
 
     def outcome(self, host_fault: str = "") -> Outcome:
@@ -116,7 +128,9 @@ class Hosted:
             took=self._took,
         )
 
-    async def _play_at(self, table: Table, leaving: ExitStack, ready: asyncio.Event | None = None) -> AnyMatch:
+    async def _play_at(self, table: "Table", leaving: ExitStack, ready: "asyncio.Event | None" = None) -> AnyMatch:
+        from fairplay.hosting.table import called
+
         sitting, match = self._sitting, self.match
         if ready is None:
             self._begin(leaving)
@@ -140,7 +154,7 @@ class Hosted:
                 with suppress(HostFault):  # which closing the record will tell
                     await surely(self.record.settled())  # so that closing it waits for no disk
 
-    async def _begin_when(self, ready: asyncio.Event, seating: Seating, leaving: ExitStack) -> None:
+    async def _begin_when(self, ready: "asyncio.Event", seating: "Seating", leaving: ExitStack) -> None:
         """Wait for the event with nothing on record, so that others may play the match meanwhile."""
         try:
             await ready.wait()
@@ -149,9 +163,8 @@ class Hosted:
             await close_all_async(seating.channels.values())
             raise
 
-    def _table(self, leaving: ExitStack) -> Table:
-        """Everything is closed on every path; the record that a resumed match goes on with, too."""
-        leaving.callback(self._sitting.held.close)
+    def _table(self, leaving: ExitStack) -> "Table":
+        """Where everybody sits; it is closed on every path, as everything is."""
         return leaving.enter_context(self._own or self._sitting.table())
 
     def _begin(self, leaving: ExitStack) -> Record:

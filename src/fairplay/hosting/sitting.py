@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairplay.core.chance import SEED_BYTES, derive
 from fairplay.core.errors import BadRequest
@@ -16,7 +16,6 @@ from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
-from fairplay.hosting.table import OPEN, Table
 from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.key import NoKey, key_in, own_key_file
@@ -26,9 +25,11 @@ from fairplay.journal.replay import Recorded, about
 from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
-from fairplay.players.location import HUMAN, Location, far, near, of_the_house
-from fairplay.players.remote import DEFAULT
+from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.referee.host import complain, dealt
+
+if TYPE_CHECKING:
+    from fairplay.hosting.table import Table
 
 AnyMatch = Match[Any, Any, Any]
 ANOTHER = "this is another match than the one that is to be played"
@@ -54,10 +55,19 @@ class Sitting(NamedTuple):
         seated = [self.addresses[seat] for seat in self.match.seated]
         return caution(self.match.game, seated, guessable=self.guessable)
 
-    def table(self) -> Table:
-        """The table for it, with its doors open."""
+    def near(self) -> dict[Seat, AnyPlayer] | None:
+        """The players by seat, if all of them are in this process and nobody has to be waited for."""
+        if any(far(self.addresses[seat]) is not None for seat in self.match.seated):
+            return None
         places = locations(self.match, self.addresses)
-        return Table(places, limits=self.terms.limits or DEFAULT, sandbox=self.terms.sandbox or OPEN)
+        return {seat: place.player for seat, place in places.items() if isinstance(place, Near)}
+
+    def table(self) -> "Table":
+        """The table for it, with its doors open."""
+        from fairplay.hosting.table import OPEN, Table  # where all players are in this process, nobody needs it
+
+        places = locations(self.match, self.addresses)
+        return Table(places, limits=self.terms.limits or Limits(), sandbox=self.terms.sandbox or OPEN)
 
 
 def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:

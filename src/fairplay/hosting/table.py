@@ -9,7 +9,6 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
-from fairplay.players.address import AnyPlayer
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits, for_people
@@ -71,12 +70,6 @@ class Table:
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
-
-    @property
-    def near(self) -> dict[Seat, AnyPlayer] | None:
-        """The players by seat, if all of them are in this process and nobody has to be waited for."""
-        players = {seat: one.player for seat, one in self._locations.items() if isinstance(one, Near)}
-        return players if len(players) == len(self._locations) else None
 
     async def seated(
         self,
@@ -152,11 +145,6 @@ class Gathering(Table):
     def __init__(self, channels: Mapping[Seat, AsyncChannel]) -> None:
         super().__init__({})
         self._channels = channels
-
-    @property
-    def near(self) -> None:
-        """They have to be waited for."""
-        return
 
     async def seated(self, game: Game[Any, Any, Any], **_: Any) -> Seating:
         """Everybody sits."""

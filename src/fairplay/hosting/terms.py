@@ -13,8 +13,6 @@ from fairplay.journal.replay import Recorded
 from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
-from fairplay.players.remote import DEFAULT
-from fairplay.players.sandbox import sandbox_from, wrap
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -53,7 +51,9 @@ def terms_for(
     if not commands:
         people = any(isinstance(place, Person) for place in places)
         others = any(isinstance(place, Invitation) for place in places)
-        return Terms(limits or DEFAULT if others else limits if people else None, None)
+        return Terms(limits or Limits() if others else limits if people else None, None)
+    from fairplay.players.sandbox import sandbox_from, wrap  # without programs nobody needs it
+
     for place in hidden:
         try:
             if not Path(place).is_file():  # as the key is
@@ -65,7 +65,7 @@ def terms_for(
     )
     for command in commands:
         wrap(command.words, shut_in)  # is it there at all?
-    return Terms(limits or DEFAULT, shut_in)
+    return Terms(limits or Limits(), shut_in)
 
 
 def asked_for(limits: Limits | None, addresses: Sequence[str]) -> Limits | None:

@@ -10,7 +10,7 @@ remembered = lru_cache(4096)  # the pictures of a match have most of their parts
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 SIZE = re.compile(r'(?<= )width="([0-9.]+)" height="([0-9.]+)"')  # of a document; it is the first one
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used, for it takes long
 ID = re.compile(r'( id="| href="#|="url\(#)')  # before one; escaped texts have no quotes, and so nothing like this
 
 
@@ -21,7 +21,7 @@ def escape(words: str) -> str:
     >>> escape("<Ann & Bob>")
     '&lt;Ann &amp; Bob&gt;'
     """
-    return SPECIAL.sub(lambda found: ESCAPES[found.group()], NOT_XML.sub("\ufffd", words))
+    return SPECIAL.sub(lambda found: ESCAPES[found.group()], re.sub(NOT_XML, "\ufffd", words))
 
 
 @remembered

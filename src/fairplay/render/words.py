@@ -1,10 +1,8 @@
 """Put things into words: paragraphs, times, values as JSON, and texts that a shell takes."""
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from textwrap import wrap
 from typing import Any
 
@@ -50,6 +48,8 @@ def meant(word: str, known: Iterable[str]) -> str:
     >>> meant("gamse", ["games", "table"]), meant("x", ["games", "table"])
     (": did you mean 'games'?", '; there is games, table')
     """
+    from difflib import get_close_matches  # most words are known
+
     words = list(known)
     close = get_close_matches(word, words, 1)
     return f": did you mean {close[0]!r}?" if close else f"; there is {', '.join(words)}"
@@ -80,4 +80,6 @@ def duration(seconds: float) -> str:
 
 def plain(value: Any) -> str:
     """A value as one line of JSON that any terminal can show."""
+    import json  # which takes longer to load than most values to write
+
     return json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
