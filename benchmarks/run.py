@@ -167,7 +167,7 @@ def command(*arguments: str) -> Benchmark:
 
     def run() -> int:
         line = [sys.executable, "-m", "fairplay", *arguments]
-        subprocess.run(line, env=env, stdout=subprocess.DEVNULL, check=True, timeout=60)
+        subprocess.run(line, env=env, capture_output=True, check=True, timeout=60)  # who reads wakes up at its end
         return 1
 
     return run
