@@ -45,9 +45,10 @@ class Grid:
 
     def path(self, start: int, to: int) -> int:
         """The mask of the cells from a start (without it) to an end on a straight line; 0: on no line."""
-        if start not in self._paths:
-            self._paths[start] = dict(_paths(self._lines[start]))
-        return self._paths[start].get(to, 0)
+        paths = self._paths.get(start)
+        if paths is None:
+            paths = self._paths[start] = dict(_paths(self._lines[start]))
+        return paths.get(to, 0)
 
     def places(self, free: int) -> Iterator[Place]:
         """Every placement on a free cell, row by row."""

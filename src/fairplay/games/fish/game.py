@@ -78,11 +78,11 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def check(self, view: View, action: Action) -> None:
         """§2.3, §3 and §4."""
-        state = view.state
-        if view.seat is None or view.seat != self.turn(state):
+        state, seat = view.state, view.seat
+        if seat is None or state.stage is DONE or seat != state.order[0]:
             raise IllegalAction("2.3", "it is not your turn")
         if isinstance(action, Move):
-            check_move(state, view.seat, action)
+            check_move(state, seat, action)
         else:
             check_place(state, action)
 

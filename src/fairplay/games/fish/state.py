@@ -151,7 +151,7 @@ def moved(state: State, start: int, to: int) -> State:
     """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
     order = state.order
     seat = order[0]
-    fish, penguins, scores = state.fish_at(start), state.penguins, state.scores
+    fish, penguins, scores = state.fish >> FISH_BITS * start & FISH_MASK, state.penguins, state.scores
     mine = penguins[seat]
     slot = mine.index(start)
     return State(
