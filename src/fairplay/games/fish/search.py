@@ -25,7 +25,7 @@ Penguins = tuple[int, ...]  # the cells they stand on
 Star = tuple[int, tuple[int, ...], tuple[int, ...]]  # masks: all lines from a cell, the rising ones, the falling ones
 
 # By the least number of fish: a digit 1 for each number that is at least as large.
-AT_LEAST = [bytes(ord("0") + (fish >= least) for fish in range(256)) for least in range(MOST_FISH + 1)]
+AT_LEAST = [b"0" * least + b"1" * (256 - least) for least in range(MOST_FISH + 1)]
 
 
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
