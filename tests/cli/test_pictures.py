@@ -58,7 +58,7 @@ def test_it_is_drawn_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.Mo
 
         return show
 
-    monkeypatch.setattr("fairplay.cli.match_options.into", spying)
+    monkeypatch.setattr("fairplay.observers.painter.into", spying)
     fairplay("play", "fish", "greedy", "random", "--set", "rows=3", "--quiet", "--pictures", str(tmp_path))
 
     assert seen[:3] == [["000.svg"], ["000.svg", "001.svg"], ["000.svg", "001.svg", "002.svg"]]
@@ -131,7 +131,7 @@ def test_a_folder_that_fails_costs_the_pictures_and_never_the_match(
 
         return show
 
-    monkeypatch.setattr("fairplay.cli.match_options.into", harmed)
+    monkeypatch.setattr("fairplay.observers.painter.into", harmed)
     done = fairplay("play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--quiet", "--pictures", str(shown))
 
     assert done.code == 0
