@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles w
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
-	@echo "make test      run the tests, on two cores; says which take longest"
+	@echo "make test      run the tests in pure Python, on two cores, and those of the games with the kernels in C"
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
@@ -21,7 +21,7 @@ help:
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
 
-setup: .venv/ready
+setup: .venv/kernels
 
 .venv/ready: requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairplay needs Python 3.11 or later")'
@@ -39,6 +39,10 @@ setup: .venv/ready
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+.venv/kernels: .venv/ready hatch_build.py $(wildcard src/fairplay/kernels/*.[ch])
+	@$(BIN)/python hatch_build.py
+	@touch $@
+
 demo: setup
 	@rm -rf demo && mkdir demo
 	@for game in fish tsuro q; do \
@@ -47,8 +51,12 @@ demo: setup
 		$(BIN)/fairplay draw demo/$$game/matches/m00001.jsonl -o demo/$$game.svg || exit; done
 	@echo "-- look at demo/fish/report.html and demo/fish.svg, and the same of tsuro and q"
 
+WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
+
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
+	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
+	@echo "-- with the kernels in C:"
+	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
 
 test-long: setup
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m long

@@ -54,7 +54,7 @@ def table(directory: Path) -> str:
 
 def shown(path: Path) -> bool:
     """Is this an entry for readers?"""
-    return not path.name.startswith((".", "__pycache__"))
+    return not path.name.startswith((".", "__pycache__")) and path.suffix != ".so"  # built here
 
 
 def purpose(path: Path) -> str:
@@ -67,7 +67,7 @@ def purpose(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    if path.suffix in (".c", ".go", ".java", ".js", ".css", ".html"):
+    if path.suffix in (".c", ".h", ".go", ".java", ".js", ".css", ".html"):
         return text.partition("\n")[0].strip("<!-/*> ")
     if path.suffix in (".md", ".toml", ".service") or path.name == "Containerfile":
         return text.partition("\n")[0].lstrip("# ")

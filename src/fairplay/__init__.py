@@ -14,6 +14,7 @@ The layout of the package; imports go downwards only:
     games       the rules: one folder per game
     referee     how a match is run           render      pictures
     core        the vocabulary: values and interfaces
+    kernels     in C: what games are asked most often
 """
 
 import importlib as _importlib
@@ -28,6 +29,7 @@ if _typing.TYPE_CHECKING:
     from fairplay.core.match import Match
     from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
     from fairplay.core.roles import AsyncChannel, Channel, Observer, Parting, Player, Record, Strategy
+    from fairplay.hosting.playouts import playouts
     from fairplay.hosting.run import run, run_async
     from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
     from fairplay.journal.append_file import Sync
@@ -50,6 +52,7 @@ _LATER = {  # in which file each of these is, which is loaded when it is first a
         "core.match": "Match",
         "core.messages": "Answer Answered End Failed Message Start TakeTurn Tell",
         "core.roles": "AsyncChannel Channel Observer Parting Player Record Strategy",
+        "hosting.playouts": "playouts",
         "hosting.run": "run run_async",
         "hosting.spec": "Entrant MatchSpec Outcome",
         "journal.append_file": "Sync",
@@ -120,6 +123,7 @@ __all__ = [
     "house_strategy",
     "play",
     "play_async",
+    "playouts",
     "run",
     "run_async",
     "seats_by_age",

@@ -4,13 +4,16 @@ import json
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from fairplay import kernels
 from fairplay.cli import doctor
 from fairplay.testing.escapes.beast import Beast
 from fairplay.testing.escapes.zoo import ZOO
+from tests.architecture.test_tree import SOURCE
 from tests.cli.command import SCRIPT, fairplay, refusal, started
 from tests.players.machine import needs_strict
 from tests.players.programs import alive, soon
@@ -92,3 +95,28 @@ def test_who_interrupts_it_is_left_with_nothing(number: signal.Signals, tmp_path
     assert (attacking.returncode, err.strip()) == (130, "fairplay: interrupted")
     assert soon(lambda: not alive(str(tmp_path)))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "kernels", None)
+    monkeypatch.setattr(kernels, "why_not", "they were eaten")
+    without = fairplay("doctor")
+    told = json.loads(fairplay("doctor", "--json").out)
+    monkeypatch.setattr(kernels, "kernels", kernels)
+
+    assert without.out.endswith("\nHouse players think in Python, without the kernels in C: they were eaten\n")
+    assert (told["kernels"], told["why_no_kernels"]) == (False, "they were eaten")
+    assert fairplay("doctor").out.endswith("\nHouse players think with the kernels in C.\n")
+
+
+@pytest.mark.parametrize("pure", ["", "1"])
+def test_who_wants_python_gets_it(pure: str) -> None:
+    there = (SOURCE / "_kernels.abi3.so").exists()
+
+    done = subprocess.run(
+        [SCRIPT, "doctor", "--json"], env={**os.environ, "FAIRPLAY_PURE": pure}, capture_output=True, check=False
+    )
+
+    told = json.loads(done.stdout)
+    assert told["kernels"] == (there and not pure)
+    assert told["why_no_kernels"] == ("FAIRPLAY_PURE is set" if pure else "" if there else told["why_no_kernels"])

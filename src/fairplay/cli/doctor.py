@@ -1,4 +1,4 @@
-"""fairplay doctor: say what is kept from players that are programs, on this machine."""
+"""fairplay doctor: say what is kept from players that are programs, and whether there are kernels, on this machine."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 import msgspec
 
+from fairplay import kernels
 from fairplay.core.errors import BadRequest
 from fairplay.players.cell import what_else_can_be_enforced
 from fairplay.players.process_tree import why_no_namespace
@@ -28,7 +29,7 @@ def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
     """Say what can be kept from players that are programs.
 
     A program in a strict sandbox tries what it should not be able to do. The exit code is 0 if there is such a sandbox
-    on this machine, and 1 if not.
+    on this machine, and 1 if not. The last line says whether house players think with the kernels in C.
 
     With --attack, dozens of programs are seated in matches in a strict sandbox and try to get out, which takes about a
     minute. The exit code is 0 if nobody got out, and 1 if somebody did; who cannot be tried here is named.
@@ -43,9 +44,10 @@ def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
             for some in (measures, more)
         )
         told = {"strict": strict, "measures": plain, "besides": besides, "namespaces": not no_namespace}
+        told |= {"kernels": kernels.kernels is not None, "why_no_kernels": kernels.why_not}
         click.echo(json.dumps(told))
     else:
-        for line in (*rows(measures), "", *summary(strict, no_namespace), "", *rows(more)):
+        for line in (*rows(measures), "", *summary(strict, no_namespace), "", *rows(more), "", about_kernels()):
             click.echo(line)
     context.exit(0 if strict else 1)
 
@@ -73,6 +75,13 @@ def summary(strict: bool, no_namespace: str) -> list[str]:
             f"Without namespaces ({printable(no_namespace, LONGEST_REASON)}) a program may leave others behind."
         )
     return lines
+
+
+def about_kernels() -> str:
+    """Which functions house players think with."""
+    if kernels.kernels is not None:
+        return "House players think with the kernels in C."
+    return f"House players think in Python, without the kernels in C: {printable(kernels.why_not, LONGEST_REASON)}"
 
 
 def attacked(as_json: bool) -> bool:

@@ -8,6 +8,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 SEED_BYTES = 32
+WORD = 2**64 - 1
 BLOCK = 136  # what SHAKE-256 squeezes out at once
 
 
@@ -88,6 +89,25 @@ class Lots:
         numbers = list(range(limit))
         self.shuffle(numbers)
         return numbers[:size]
+
+
+class Dice:
+    """Numbers for playouts, quick instead of unpredictable: SplitMix64, from another start for each number."""
+
+    def __init__(self, seed: bytes, number: int) -> None:
+        self._state = _mixed(int.from_bytes(seed[:8], "little") + number)
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to limit - 1; of a small limit each is as likely as the others."""
+        self._state = self._state + 0x9E3779B97F4A7C15 & WORD
+        return (_mixed(self._state) >> 32) * limit >> 32
+
+
+def _mixed(number: int) -> int:
+    number &= WORD
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    number = (number ^ number >> 27) * 0x94D049BB133111EB & WORD
+    return number ^ number >> 31
 
 
 @cache

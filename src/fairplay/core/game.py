@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, get_type_hints
 
 import msgspec
 
+from fairplay.core.chance import Dice
 from fairplay.core.errors import BadRequest
 
 State = TypeVar("State")
@@ -144,6 +145,26 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         Nobody is ranked below somebody with fewer points, and whoever is ejected keeps what it has.
         """
         return None
+
+    def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
+        """The scores at the end of random playouts from here, one for each number.
+
+        Every legal action is as likely as the others, and whoever has none is ejected. What comes of a number depends
+        on it and the seed alone, whatever else is played.
+        """
+        return [self._playout(state, Dice(seed, number)) for number in numbers]
+
+    def _playout(self, state: State, dice: Dice) -> tuple[int, ...]:
+        while (seat := self.turn(state)) is not None:
+            options = list(self.actions(self.view(state, seat)))
+            if options:
+                state = self.apply(state, options[dice.below(len(options))])
+            else:
+                state = self.eject(state, seat, Moment.TURN)
+        scores = self.scores(state)
+        if scores is None:
+            raise BadRequest(f"{self.name} has no scores, which playouts come to")
+        return scores
 
     @abstractmethod
     def pack(self, view: View) -> Any:

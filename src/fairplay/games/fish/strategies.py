@@ -6,7 +6,7 @@ from hashlib import sha256
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.fish.actions import Action, Place
-from fairplay.games.fish.search import best_move
+from fairplay.games.fish.kernel import best_move
 from fairplay.games.fish.state import PLACING, View
 
 Fisher = Strategy[View, Action]

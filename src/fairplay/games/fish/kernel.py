@@ -1,0 +1,50 @@
+"""Choose for Fish: the kernels in C where they are here and know the board, else the functions in Python."""
+
+from fairplay.core.game import Seat
+from fairplay.games.fish import search
+from fairplay.games.fish.actions import Move
+from fairplay.games.fish.state import FISH_BITS, PLACING, State
+from fairplay.kernels import kernels
+
+MOST_CELLS = 64  # of a board that the kernels know
+
+
+def knows(state: State) -> bool:
+    """Is there a kernel for this board?"""
+    return kernels is not None and len(state.grid.near) <= MOST_CELLS
+
+
+def best_move(state: State, seat: Seat, turns: int) -> Move | None:
+    """What `search.best_move` finds."""
+    if kernels is None or not knows(state):
+        return search.best_move(state, seat, turns)
+    grid, order = state.grid, state.order
+    mover = order.index(seat)
+    penguins = tuple(state.penguins[other] for other in order[mover:] + order[:mover])
+    found = kernels.fish_best_move(grid.rows, grid.columns, fish_of(state), state.free, penguins, turns)
+    return None if found is None else Move(grid.positions[found[0]], grid.positions[found[1]])
+
+
+def playouts(state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
+    """What `Game.playouts` comes to, on a board that a kernel knows."""
+    assert kernels is not None
+    grid = state.grid
+    scores: list[tuple[int, ...]] = kernels.fish_playouts(
+        grid.rows,
+        grid.columns,
+        fish_of(state),
+        state.free,
+        state.penguins,
+        state.scores,
+        state.order,
+        state.each if state.stage is PLACING else 0,
+        numbers.start,
+        len(numbers),
+        int.from_bytes(seed[:8], "little"),
+    )
+    return scores
+
+
+def fish_of(state: State) -> bytes:
+    """The fish on the board, three bits a cell."""
+    return state.fish.to_bytes(FISH_BITS * len(state.grid.near) + 7 >> 3, "little")

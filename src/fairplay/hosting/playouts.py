@@ -1,0 +1,41 @@
+"""Play many random playouts of a position at once."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Any
+
+from fairplay.core.chance import derive
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+
+BATCH = 500  # playouts, after which somebody may interrupt
+
+
+def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads: int = 1) -> list[tuple[int, ...]]:
+    """The scores by seat at the end of n playouts from a state, in which every legal action is equally likely.
+
+    The same seed comes to the same scores, one by one and in any number of threads; these go faster only where a
+    kernel plays. The ejected keep their scores.
+
+    >>> from fairplay.games.fish import Fish
+    >>> fish = Fish(rows=5, columns=5)
+    >>> scores = playouts(fish, fish.deal(2, bytes(32)), 100, bytes(32), threads=2)
+    >>> len(scores), len(scores[0])
+    (100, 2)
+    """
+    if n < 0 or threads < 1:
+        raise BadRequest(f"{n} playouts in {threads} threads cannot be played; it takes at least one thread")
+    key = derive(seed, "playouts")
+    if threads == 1:
+        return list(chain.from_iterable(game.playouts(state, numbers, key) for numbers in batches(n)))
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return list(chain.from_iterable(pool.map(lambda numbers: game.playouts(state, numbers, key), batches(n))))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def batches(n: int) -> Iterator[range]:
+    """The numbers from 0 to n - 1, some at a time."""
+    return (range(start, min(start + BATCH, n)) for start in range(0, n, BATCH))

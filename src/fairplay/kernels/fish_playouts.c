@@ -1,0 +1,194 @@
+/* Play Fish at random to its end, as `fairplay.core.playouts` does by the rules, with the same dice. */
+
+#include "kernels.h"
+
+enum { AT_ONCE = 1 << 20, MOST_SCORE = 1 << 30 };
+
+typedef struct {
+    Position at;
+    int scores[SEATS];
+    int order[SEATS]; /* the seats still in, from whoever moves next */
+    int in;           /* how many of them there are */
+    int each;
+    int placing;
+} Game;
+
+/* How many moves there are along each ray, of each penguin, and in all. */
+typedef struct {
+    int along[CELLS][RAYS];
+    int of[CELLS];
+    int total;
+} Moves;
+
+static uint64_t mixed(uint64_t number) {
+    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
+    number = (number ^ number >> 27) * 0x94d049bb133111ebull;
+    return number ^ number >> 31;
+}
+
+static uint64_t below(uint64_t *dice, uint64_t limit) {
+    *dice += 0x9e3779b97f4a7c15ull;
+    return (mixed(*dice) >> 32) * limit >> 32;
+}
+
+/* How far a penguin gets, up to the first of `stops`; both ways are worked out, as no processor can guess which it is. */
+static inline int count_along(const Board *board, int cell, int ray, uint64_t stops) {
+    int stop = ray < 3 ? lowest(stops | 1ull << 63) : highest(stops | 1);
+    int stopped = board->steps[cell][stop] - 1, length = board->length[cell][ray];
+    return stops ? stopped : length;
+}
+
+static inline void count_moves(const Position *at, const Penguins *penguins, Moves *moves) {
+    const Board *board = at->board;
+    moves->total = 0;
+    for (int slot = 0; slot < penguins->count; slot++) {
+        int cell = penguins->cells[slot], count = 0;
+        if (board->near[cell] & at->free)
+            for (int ray = 0; ray < RAYS; ray++)
+                count += moves->along[slot][ray] = count_along(board, cell, ray, board->rays[cell][ray] & ~at->free);
+        moves->of[slot] = count;
+        moves->total += count;
+    }
+}
+
+/* The cell so many steps along a ray, from 0 on. */
+static int cell_along(uint64_t mask, int ray, int steps) {
+    if (ray < 3) {
+        while (steps--)
+            mask &= mask - 1;
+        return lowest(mask);
+    }
+    while (steps--)
+        mask ^= 1ull << highest(mask);
+    return highest(mask);
+}
+
+static void next_seat(Game *game) {
+    int seat = game->order[0];
+    for (int place = 1; place < game->in; place++)
+        game->order[place - 1] = game->order[place];
+    game->order[game->in - 1] = seat;
+}
+
+/* Rule 6: the penguins go, the tiles under them stay. Only who has no tile to place a penguin on is ejected here. */
+static void eject(Game *game) {
+    next_seat(game);
+    Penguins *theirs = &game->at.penguins[game->order[--game->in]];
+    for (int slot = 0; slot < theirs->count; slot++)
+        game->at.free |= 1ull << theirs->cells[slot];
+    theirs->count = 0;
+}
+
+static void place(Game *game, uint64_t *dice) {
+    Penguins *mine = &game->at.penguins[game->order[0]];
+    if (!game->at.free) {
+        eject(game);
+        return;
+    }
+    int cell = cell_along(game->at.free, 0, (int)below(dice, (uint64_t)__builtin_popcountll(game->at.free)));
+    mine->cells[mine->count++] = cell;
+    game->at.free ^= 1ull << cell;
+    next_seat(game);
+}
+
+static void move(Game *game, const Moves *moves, uint64_t *dice) {
+    int seat = game->order[0], slot = 0, ray = 0;
+    Penguins *mine = &game->at.penguins[seat];
+    int chosen = (int)below(dice, (uint64_t)moves->total);
+    while (chosen >= moves->of[slot])
+        chosen -= moves->of[slot++];
+    while (chosen >= moves->along[slot][ray])
+        chosen -= moves->along[slot][ray++];
+    int start = mine->cells[slot], to = cell_along(game->at.board->rays[start][ray], ray, chosen);
+    game->scores[seat] += game->at.fish[start]; /* and it is a hole from now on: nobody ever stands there again */
+    mine->cells[slot] = to;
+    game->at.free ^= 1ull << to;
+    next_seat(game);
+}
+
+static void play(Game *game, uint64_t dice) {
+    Moves moves;
+    while (game->placing && game->in && game->at.penguins[game->order[0]].count < game->each)
+        place(game, &dice);
+    for (int stuck = 0; stuck < game->in;) {
+        count_moves(&game->at, &game->at.penguins[game->order[0]], &moves);
+        if (moves.total) {
+            move(game, &moves, &dice);
+            stuck = 0;
+        } else {
+            next_seat(game);
+            stuck++;
+        }
+    }
+}
+
+static PyObject *tuple_of(const int *scores, int seats) {
+    PyObject *tuple = PyTuple_New(seats);
+    for (int seat = 0; tuple && seat < seats; seat++) {
+        PyObject *score = PyLong_FromLong(scores[seat]);
+        if (!score || PyTuple_SetItem(tuple, seat, score))
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *list_of(const int *scores, int seats, Py_ssize_t count) {
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t number = 0; list && number < count; number++) {
+        PyObject *tuple = tuple_of(scores + number * seats, seats);
+        if (!tuple || PyList_SetItem(list, number, tuple))
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *played(const Game *start, int first, int count, uint64_t seed) {
+    int seats = start->at.seats, *scores = PyMem_Malloc(sizeof(int) * (size_t)(count * seats + 1));
+    if (!scores)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS;
+    for (int number = 0; number < count; number++) {
+        Game game = *start;
+        play(&game, mixed(seed + (uint64_t)(first + number)));
+        for (int seat = 0; seat < seats; seat++)
+            scores[number * seats + seat] = game.scores[seat];
+    }
+    Py_END_ALLOW_THREADS;
+    PyObject *list = list_of(scores, seats, count);
+    PyMem_Free(scores);
+    return list;
+}
+
+static int read_order(Game *game, PyObject *order) {
+    int seen = 0;
+    game->in = read_numbers(order, game->order, SEATS, 0, game->at.seats - 1);
+    for (int place = 0; place < game->in; place++)
+        seen |= 1 << game->order[place];
+    if (game->in >= 0 && __builtin_popcount((unsigned)seen) != game->in)
+        PyErr_SetString(PyExc_ValueError, "a seat is twice in the order");
+    return !PyErr_Occurred();
+}
+
+/* (rows, columns, fish, free, penguins, scores, order, each, first, count, seed): `each` is how many penguins a player
+   places, and 0 if that is over; so many playouts from the first number on. */
+PyObject *fish_playouts(PyObject *module, PyObject *arguments) {
+    (void)module;
+    int rows, columns, first, count;
+    const char *fish;
+    Py_ssize_t size;
+    uint64_t free, seed;
+    PyObject *penguins, *scores, *order;
+    Game game = {0};
+    if (!PyArg_ParseTuple(arguments, "iiy#O&OOOiiiO&", &rows, &columns, &fish, &size, read_mask, &free, &penguins, &scores,
+                          &order, &game.each, &first, &count, read_mask, &seed))
+        return NULL;
+    if (!read_position(&game.at, rows, columns, fish, size, free, penguins) || !read_order(&game, order))
+        return NULL;
+    int given = read_numbers(scores, game.scores, SEATS, 0, MOST_SCORE);
+    if (given < 0)
+        return NULL;
+    if (given != game.at.seats || first < 0 || count < 0 || count > AT_ONCE)
+        return PyErr_Format(PyExc_ValueError, "a score for each seat, and up to %d playouts at once", AT_ONCE);
+    game.placing = game.each > 0;
+    return played(&game, first, count, seed);
+}

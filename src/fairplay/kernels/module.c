@@ -1,0 +1,44 @@
+/* Name the kernels to Python, and read what it hands over. */
+
+#include "kernels.h"
+
+int read_mask(PyObject *number, void *mask) {
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    *(uint64_t *)mask = value;
+    return !(value == (unsigned long long)-1 && PyErr_Occurred());
+}
+
+int read_numbers(PyObject *numbers, int *into, int room, long least, long most) {
+    if (!PyTuple_Check(numbers)) {
+        PyErr_SetString(PyExc_TypeError, "numbers come in a tuple");
+        return -1;
+    }
+    Py_ssize_t count = PyTuple_Size(numbers);
+    if (count > room) {
+        PyErr_Format(PyExc_ValueError, "%zd numbers, where %d are the most", count, room);
+        return -1;
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
+        long number = PyLong_AsLong(PyTuple_GetItem(numbers, place));
+        if (number == -1 && PyErr_Occurred())
+            return -1;
+        if (number < least || number > most) {
+            PyErr_Format(PyExc_ValueError, "%ld is not from %ld to %ld", number, least, most);
+            return -1;
+        }
+        into[place] = (int)number;
+    }
+    return (int)count;
+}
+
+static PyMethodDef functions[] = {
+    {"fish_best_move", fish_best_move, METH_VARARGS, "The cells of the best move; None: there is none."},
+    {"fish_playouts", fish_playouts, METH_VARARGS, "The scores of random playouts."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef kernels = {
+    PyModuleDef_HEAD_INIT, "_kernels", "Functions of the games in C.", -1, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernels(void) { return PyModule_Create(&kernels); }

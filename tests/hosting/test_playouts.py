@@ -1,0 +1,86 @@
+"""Play random playouts in batches and threads: what comes of them is what comes of them one by one."""
+
+from typing import Any
+
+import pytest
+
+from fairplay import BadRequest, Game, Moment, playouts
+from fairplay.core.chance import Dice, derive
+from fairplay.games.fish import Fish
+from fairplay.games.fish.state import state_of
+from fairplay.games.tsuro import Tsuro
+from fairplay.hosting.playouts import BATCH
+from tests.toy import Toy
+
+FISH = Fish(rows=4, columns=4)
+SEED = bytes(range(32))
+AnyGame = Game[Any, Any, Any]
+
+
+def by_hand(game: AnyGame, state: Any, number: int) -> tuple[int, ...] | None:
+    dice = Dice(derive(SEED, "playouts"), number)
+    while (seat := game.turn(state)) is not None:
+        options = list(game.actions(game.view(state, seat)))
+        if options:
+            state = game.apply(state, options[dice.below(len(options))])
+        else:
+            state = game.eject(state, seat, Moment.TURN)
+    return game.scores(state)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("game", [FISH, Fish(rows=9, columns=9), Tsuro(size=4)], ids=["fish", "fish 9x9", "tsuro"])
+def test_playouts_are_those_that_one_can_play_by_hand(game: AnyGame, threads: int) -> None:
+    state = game.deal(3, SEED)
+
+    assert playouts(game, state, 8, SEED, threads) == [by_hand(game, state, number) for number in range(8)]
+
+
+def test_the_batches_and_threads_do_not_show() -> None:
+    state, many = FISH.deal(2, SEED), 2 * BATCH + 7
+
+    one_by_one = playouts(FISH, state, many, SEED)
+
+    assert playouts(FISH, state, many, SEED, threads=3) == one_by_one
+    assert playouts(FISH, state, 3, SEED) == one_by_one[:3]
+    assert len(set(one_by_one)) > 10
+    assert playouts(FISH, state, 3, bytes(32)) != one_by_one[:3]
+
+
+def test_every_move_is_as_likely_as_the_others() -> None:
+    state = state_of([[1, 2], [0, 0], [3, 4], [0, 0], [5, 1]], [[(0, 0)], [(0, 1)]])  # each goes on by a tile or by two
+
+    scores = playouts(FISH, state, 4000, SEED)
+
+    assert {score[0] for score in scores} == {1 + 3, 1 + 5}  # after two tiles at once it comes back by one
+    assert abs(sum(score[0] == 1 + 3 for score in scores) - 2000) < 200
+
+
+def test_a_game_that_is_over_stays_as_it_is() -> None:
+    state = state_of([[1, 2]], [[(0, 0)], [(0, 1)]], scores=[7, 9])
+
+    assert playouts(FISH, state, 2, SEED) == [(7, 9), (7, 9)]
+    assert playouts(FISH, state, 0, SEED) == []
+
+
+@pytest.mark.parametrize(("n", "threads"), [(-1, 1), (1, 0)])
+def test_what_cannot_be_played_is_refused(n: int, threads: int) -> None:
+    with pytest.raises(BadRequest, match="cannot be played"):
+        playouts(FISH, FISH.deal(2, SEED), n, SEED, threads)
+
+
+def test_a_game_without_scores_is_refused() -> None:
+    class Silent(Toy, frozen=True):
+        def scores(self, state: Any) -> None:  # type: ignore[override]
+            return None
+
+    with pytest.raises(BadRequest, match="has no scores"):
+        playouts(Silent(), Silent().deal(2, SEED), 1, SEED)
+
+
+def test_a_variant_is_played_by_its_own_rules() -> None:
+    class Short(Fish, frozen=True):
+        def turn(self, state: Any) -> int | None:
+            return None
+
+    assert playouts(Short(), Short().deal(2, SEED), 1, SEED) == [(0, 0)]

@@ -1,0 +1,56 @@
+"""Compare the kernels with the functions in Python, on positions of matches that were played at random."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fairplay.core.chance import Lots, derive
+from fairplay.core.game import Game, Moment
+from fairplay.games.fish import Fish, kernel, search
+from fairplay.games.fish.state import PLAYING
+
+AnyGame = Game[Any, Any, Any]
+Trial = Callable[[Lots], str]  # tries one position; what went wrong, or nothing
+
+FISH_BOARDS = ((8, 8), (8, 8), (5, 5), (4, 7), (16, 4), (1, 20), (64, 1), (9, 9))  # the kernel does not know the last
+PLAYOUTS = 3
+
+
+def trials(game: str, numbers: range, seed: bytes) -> Iterator[str]:
+    """For each number what was wrong about it, or nothing."""
+    for number in numbers:
+        failure = TRIALS[game](Lots(derive(seed, f"{game} {number}")))
+        yield failure and f"{game} {number}: {failure}"
+
+
+def position(game: AnyGame, seats: int, lots: Lots, most_turns: int) -> Any:
+    """The state after some turns at random, before the end."""
+    state = game.deal(seats, derive(b"", f"{lots.below(2**32)}"))
+    for _ in range(lots.below(most_turns)):
+        seat = game.turn(state)
+        if seat is None:
+            break
+        options = list(game.actions(game.view(state, seat)))
+        then = game.apply(state, options[lots.below(len(options))]) if options else game.eject(state, seat, Moment.TURN)
+        if game.turn(then) is None:
+            break
+        state = then
+    return state
+
+
+def fish(lots: Lots) -> str:
+    """Look one to three turns ahead, and play on at random."""
+    rows, columns = FISH_BOARDS[lots.below(len(FISH_BOARDS))]
+    game = Fish(rows=rows, columns=columns, holes=lots.below(rows * columns // 4), cramped=True)
+    state = position(game, 2 + lots.below(3), lots, 40)
+    seed, numbers, turns = derive(b"", f"{lots.below(2**32)}"), range(lots.below(9), 9 + PLAYOUTS), 1 + lots.below(3)
+    if game.playouts(state, numbers, seed) != Game.playouts(game, state, numbers, seed):
+        return f"other scores from {state}"
+    if state.stage is PLAYING:
+        seat = state.order[lots.below(len(state.order))]
+        found, known = kernel.best_move(state, seat, turns), search.best_move(state, seat, turns)
+        if found != known:
+            return f"{found} instead of {known} in {turns} turns from {state}"
+    return ""
+
+
+TRIALS: dict[str, Trial] = {"fish": fish}

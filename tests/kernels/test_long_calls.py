@@ -1,0 +1,42 @@
+"""A search that takes long keeps nobody waiting, and can be interrupted."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from fairplay.games.fish import Fish, kernel
+from fairplay.games.fish.state import PLAYING
+from fairplay.kernels import kernels, why_not
+
+pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
+
+
+@pytest.fixture
+def only_who_gives_way() -> Iterator[None]:
+    """No thread is switched to that is not let."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("only_who_gives_way")
+def test_others_go_on_during_a_search_and_may_interrupt_it() -> None:
+    game, go_on, this = Fish(), threading.Event(), threading.get_ident()
+    state = game.deal(2, bytes(32))
+    while state.stage is not PLAYING:
+        state = game.apply(state, next(game.actions(game.view(state, state.order[0]))))
+
+    def interrupt() -> None:
+        go_on.wait()
+        signal.pthread_kill(this, signal.SIGINT)
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        go_on.set()
+        kernel.best_move(state, state.order[0], 9)  # which would take for ever
+    other.join()
