@@ -5,13 +5,19 @@ from typing import Any
 
 from fairplay.core.chance import Lots, derive
 from fairplay.core.game import Game, Moment
-from fairplay.games.fish import Fish, kernel, search
+from fairplay.games.fish import Fish
+from fairplay.games.fish import kernel as fish_kernel
+from fairplay.games.fish import search as fish_search
 from fairplay.games.fish.state import PLAYING
+from fairplay.games.tsuro import Tsuro, outlook
+from fairplay.games.tsuro import kernel as tsuro_kernel
+from fairplay.games.tsuro.state import PLACING
 
 AnyGame = Game[Any, Any, Any]
 Trial = Callable[[Lots], str]  # tries one position; what went wrong, or nothing
 
 FISH_BOARDS = ((8, 8), (8, 8), (5, 5), (4, 7), (16, 4), (1, 20), (64, 1), (9, 9))  # the kernel does not know the last
+TSURO_SIZES = (10, 10, 4, 5, 7, 30)
 PLAYOUTS = 3
 
 
@@ -22,13 +28,12 @@ def trials(game: str, numbers: range, seed: bytes) -> Iterator[str]:
         yield failure and f"{game} {number}: {failure}"
 
 
-def position(game: AnyGame, seats: int, lots: Lots, most_turns: int) -> Any:
-    """The state after some turns at random, before the end."""
+def position(game: AnyGame, seats: int, lots: Lots, turns: int, least: int = 0) -> Any:
+    """The state after some turns at random, at least so many, or before the end if that comes sooner."""
     state = game.deal(seats, derive(b"", f"{lots.below(2**32)}"))
-    for _ in range(lots.below(most_turns)):
+    for _ in range(least + lots.below(turns)):
         seat = game.turn(state)
-        if seat is None:
-            break
+        assert seat is not None
         options = list(game.actions(game.view(state, seat)))
         then = game.apply(state, options[lots.below(len(options))]) if options else game.eject(state, seat, Moment.TURN)
         if game.turn(then) is None:
@@ -47,10 +52,22 @@ def fish(lots: Lots) -> str:
         return f"other scores from {state}"
     if state.stage is PLAYING:
         seat = state.order[lots.below(len(state.order))]
-        found, known = kernel.best_move(state, seat, turns), search.best_move(state, seat, turns)
+        found, known = fish_kernel.best_move(state, seat, turns), fish_search.best_move(state, seat, turns)
         if found != known:
             return f"{found} instead of {known} in {turns} turns from {state}"
     return ""
 
 
-TRIALS: dict[str, Trial] = {"fish": fish}
+def tsuro(lots: Lots) -> str:
+    """Lay whatever tiles are dealt."""
+    game = Tsuro(size=TSURO_SIZES[lots.below(len(TSURO_SIZES))])
+    seats = 3 + lots.below(3)
+    state = position(game, seats, lots, 40, least=seats)
+    if state.table.stage is PLACING:
+        return "nobody has come to lay a tile"
+    view = game.view(state, game.turn(state))
+    found, known = tsuro_kernel.best_lay(view), outlook.best_lay(view)
+    return "" if found == known else f"{found} instead of {known} by {view}"
+
+
+TRIALS: dict[str, Trial] = {"fish": fish, "tsuro": tsuro}

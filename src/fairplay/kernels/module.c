@@ -34,6 +34,7 @@ int read_numbers(PyObject *numbers, int *into, int room, long least, long most) 
 static PyMethodDef functions[] = {
     {"fish_best_move", fish_best_move, METH_VARARGS, "The cells of the best move; None: there is none."},
     {"fish_playouts", fish_playouts, METH_VARARGS, "The scores of random playouts."},
+    {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,14 +1,21 @@
 """Weigh what would come of a tile of Tsuro, for somebody who wants to live on."""
 
-from operator import mul
-
+from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.board import EMPTY, OUT, Grid, Prospect
+from fairplay.games.tsuro.rules import STANDARD, prospect_of
+from fairplay.games.tsuro.state import View
 
 TURNS_AHEAD = 2
 PER_SQUARE = 0.05  # for each square that nobody reaches sooner, against one turn survived
 PER_STEP = 0.25  # for each step away from the rim
 CHOSEN = (15 / 21, 5 / 21, 1 / 21)  # the chance that the best exit, the next best ... is the best of five out of seven
 DRIVEN = (1 / 7,) * 7  # where somebody else lays the tile, all exits are alike
+
+
+def best_lay(view: View) -> Lay | None:
+    """The first of the legal options that are worth most; None: none is legal."""
+    grid, me = view.table.grid, view.table.waiting[0]
+    return max(STANDARD.lays(view), key=lambda lay: worth(grid, prospect_of(view, lay), me), default=None)
 
 
 def worth(grid: Grid, what: Prospect, me: int) -> float:
@@ -33,7 +40,10 @@ def hope(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...
     entry = grid.ahead[spot]
     ends = (grid.follow(board, entry & -8 | port) for port in range(8) if port != entry & 7)
     lives = sorted((1 + hope(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
-    return sum(map(mul, odds, lives), 0.0)
+    total = 0.0
+    for chance, life in zip(odds, lives, strict=False):  # the odds of the last may be none
+        total += chance * life  # not by sum(), which rounds otherwise from Python 3.12 on
+    return total
 
 
 def territory(grid: Grid, board: bytes, mine: int, rivals: list[int]) -> int:

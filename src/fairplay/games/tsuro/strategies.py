@@ -8,9 +8,9 @@ import msgspec
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT, Grid
-from fairplay.games.tsuro.outlook import worth
+from fairplay.games.tsuro.kernel import best_lay
 from fairplay.games.tsuro.pieces import PORTS
-from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at, prospect_of
+from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at
 from fairplay.games.tsuro.state import PLACING, View
 
 Pathfinder = Strategy[View, Action]
@@ -104,9 +104,7 @@ def survivor(view: View) -> Action:
     """Place towards the middle; then the legal option that leaves most room to live on."""
     if placing(view):
         return place_inwards(view)
-    options = STANDARD.lays(view)
-    grid, me = view.table.grid, view.table.waiting[0]
-    return max(options, key=lambda option: worth(grid, prospect_of(view, option), me), default=LAYS[view.dealt[0]][0])
+    return best_lay(view) or LAYS[view.dealt[0]][0]
 
 
 def place_inwards(view: View) -> Place:
