@@ -9,6 +9,12 @@ from fairplay.games.fish import Fish
 from fairplay.games.fish import kernel as fish_kernel
 from fairplay.games.fish import search as fish_search
 from fairplay.games.fish.state import PLAYING
+from fairplay.games.q import Q
+from fairplay.games.q import kernel as q_kernel
+from fairplay.games.q import search as q_search
+from fairplay.games.q.pieces import NAMES
+from fairplay.games.q.state import View
+from fairplay.games.q.strategies import at_random
 from fairplay.games.tsuro import Tsuro, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
 from fairplay.games.tsuro.state import PLACING
@@ -70,4 +76,23 @@ def tsuro(lots: Lots) -> str:
     return "" if found == known else f"{found} instead of {known} by {view}"
 
 
-TRIALS: dict[str, Trial] = {"fish": fish, "tsuro": tsuro}
+def q(lots: Lots) -> str:
+    """Place a hand as it is, or one that was given, by any bonuses."""
+    game, choose = Q(), at_random(lots.below(2**32).to_bytes(4, "big"))
+    state = game.deal(2 + lots.below(3), derive(b"", f"{lots.below(2**32)}"))
+    for _ in range(lots.below(60)):
+        state = game.apply(state, choose(game.view(state, state.order[0])))
+        if state.done:
+            break
+    kinds = lots.sample(len(NAMES), 1 + lots.below(12))  # among a few a Q is never far
+    given = tuple(kinds[lots.below(len(kinds))] for _ in range(lots.below(11)))
+    hand = given if lots.below(2) else state.hands[0]
+    view = View(0, state.map, hand, (0, 1), (0, 0), 0)
+    bonuses = (8, 4) if lots.below(2) else (lots.below(40), lots.below(40))
+    found, known = q_kernel.best_draft(view, *bonuses), q_search.best_draft(view, *bonuses)
+    if (found and found.placed) != (known and known.placed):
+        return f"{found and found.placed} instead of {known and known.placed} by {hand} for {bonuses}"
+    return ""
+
+
+TRIALS: dict[str, Trial] = {"fish": fish, "tsuro": tsuro, "q": q}

@@ -31,7 +31,7 @@ static uint64_t below(uint64_t *dice, uint64_t limit) {
     return (mixed(*dice) >> 32) * limit >> 32;
 }
 
-/* How far a penguin gets, up to the first of `stops`; both ways are worked out, as no processor can guess which it is. */
+/* How many moves, up to the first of `stops`. Both cases are worked out, as no processor can guess which it is. */
 static inline int count_along(const Board *board, int cell, int ray, uint64_t stops) {
     int stop = ray < 3 ? lowest(stops | 1ull << 63) : highest(stops | 1);
     int stopped = board->steps[cell][stop] - 1, length = board->length[cell][ray];
@@ -179,8 +179,8 @@ PyObject *fish_playouts(PyObject *module, PyObject *arguments) {
     uint64_t free, seed;
     PyObject *penguins, *scores, *order;
     Game game = {0};
-    if (!PyArg_ParseTuple(arguments, "iiy#O&OOOiiiO&", &rows, &columns, &fish, &size, read_mask, &free, &penguins, &scores,
-                          &order, &game.each, &first, &count, read_mask, &seed))
+    if (!PyArg_ParseTuple(arguments, "iiy#O&OOOiiiO&", &rows, &columns, &fish, &size, read_mask, &free, &penguins,
+                          &scores, &order, &game.each, &first, &count, read_mask, &seed))
         return NULL;
     if (!read_position(&game.at, rows, columns, fish, size, free, penguins) || !read_order(&game, order))
         return NULL;

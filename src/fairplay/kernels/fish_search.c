@@ -106,7 +106,7 @@ static int collects(Search *search, uint64_t free, int turns, int need) {
     return 0;
 }
 
-/* Can I still collect so many, whatever those do who move before my next turn? Where we are to stop, anything is said. */
+/* Can I still collect so many, whatever those do who move before my next turn? If we are to stop, anything is said. */
 static int withstands(Search *search, uint64_t free, int mover, int turns, int need) {
     if (turns == 1)
         return withstands_last(search, free, mover, need);
@@ -200,7 +200,7 @@ PyObject *fish_best_move(PyObject *module, PyObject *arguments) {
     if (!read_position(&search.at, rows, columns, fish, size, free, penguins))
         return NULL;
     if (turns < 1 || turns > MOST_TURNS || !search.at.seats)
-        return PyErr_Format(PyExc_ValueError, "somebody looks 1 to %d turns ahead, not nobody or %d", MOST_TURNS, turns);
+        return PyErr_Format(PyExc_ValueError, "some seat looks 1 to %d turns ahead, not %d", MOST_TURNS, turns);
     search.thread = PyEval_SaveThread();
     int move = best_move(&search, turns);
     PyEval_RestoreThread(search.thread);

@@ -200,10 +200,11 @@ PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "iy#Oiy#y#", &table.size, &board, &squares, &avatars, &table.me, &codes, &options,
                           &exits, &ends))
         return NULL;
-    if (table.size < 1 || table.size > SIDE || squares != table.size * table.size || ends != PORTS * CODES || options < 1 ||
-        options > OPTIONS)
+    if (table.size < 1 || table.size > SIDE || squares != table.size * table.size || ends != PORTS * CODES ||
+        options < 1 || options > OPTIONS)
         return PyErr_Format(PyExc_ValueError, "a board of up to %d x %d, and 1 to %d options", SIDE, SIDE, OPTIONS);
-    if (!are_below(board, squares, CODES, EMPTY) || !are_below(codes, options, CODES, 0) || !are_below(exits, ends, PORTS, 0))
+    if (!are_below(board, squares, CODES, EMPTY) || !are_below(codes, options, CODES, 0) ||
+        !are_below(exits, ends, PORTS, 0))
         return PyErr_Format(PyExc_ValueError, "there are %d codes and %d ports", CODES, PORTS);
     memcpy(table.board, board, (size_t)squares);
     table.exits = (const uint8_t *)exits;

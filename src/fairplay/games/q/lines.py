@@ -101,7 +101,10 @@ class Geometry(msgspec.Struct, frozen=True):
         highest = sorted(values.values(), reverse=True)[: len(self.hand)]
         opens = len(self.hand) - len(highest)
         each = 2 + self.q_bonus / 2  # behind four tiles and a new one it may complete a Q
-        return Lane(step, spots, values, sum(highest) + opens * each + self.finish_bonus)
+        bound: float = 0
+        for value in highest:
+            bound += value  # not by sum(), which rounds otherwise from Python 3.12 on
+        return Lane(step, spots, values, bound + opens * each + self.finish_bonus)
 
     def _value(self, cell: int, spot: FreeCell, step: int) -> float:
         """What a tile here can add at most; the bonus for a Q along the line is shared by its new tiles."""

@@ -7,9 +7,9 @@ from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import AROUND, COLUMN, ROW, Growing, Map, fitting, position_of
 from fairplay.games.q.draft import Draft, draft_of
+from fairplay.games.q.kernel import best_draft
 from fairplay.games.q.lines import mask_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
-from fairplay.games.q.search import best_draft
 from fairplay.games.q.state import View
 
 Layer = Strategy[View, Action]

@@ -1,0 +1,371 @@
+/* Find the best placement of Q as `fairplay.games.q.search` does, which says why it is right. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "q.h"
+
+enum { ENOUGH = 8000, WIDTH = 64, USES = 1 << MOST_TILES };
+enum { MOST_WAYS = 2 * WIDTH * MOST_TILES, SLOTS = 4 * MOST_WAYS }; /* of the runs at a cell, and of those begun there */
+enum { TRAILS = ENOUGH + MOST_WAYS, NOWHERE = -1, MOST_BONUS = 1000000000 };
+
+/* The cell and the kind of the last tile, and where the one before it is kept. */
+typedef struct {
+    int64_t cell;
+    int kind, before;
+} Trail;
+
+typedef struct {
+    int64_t points;
+    int trail;
+} Way;
+
+/* A run of tiles up to a free cell: what is used of the hand; the kind before the cell; what that one, if it is
+   new, shares with the one before it; may the block end at an old tile; may it end at the cell; the length and the traits. */
+typedef struct {
+    int used, last, shared, meets, stops, length, traits;
+} Situation;
+
+/* Where no run goes on, by what is used of the hand; in the order in which they were found, as in a dictionary. */
+typedef struct {
+    int uses[USES];
+    Way ways[USES]; /* by what is used */
+    uint8_t known[USES];
+    int count;
+} Idle;
+
+/* The runs that have come to a cell, in the order in which they were found. */
+typedef struct {
+    Situation situations[MOST_WAYS];
+    Way ways[MOST_WAYS];
+    int slots[SLOTS]; /* 0: free, or one more than the number of a run */
+    int count;
+} Active;
+
+typedef struct {
+    Geometry geometry;
+    int64_t most;
+    int best; /* trail */
+    int tried;
+    int trails;
+    Trail trail[TRAILS];
+    int kinds[MOST_TILES], different; /* of the hand, ascending */
+    Idle idle, ended;
+    Active active[2];
+    Active *here, *beyond; /* at this spot, and at the next one: runs go no further in a step */
+    double bounds[MOST_TILES + 1];
+} Search;
+
+static int shared_by(int one, int other) {
+    if (one == NONE)
+        return 0;
+    return (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
+}
+
+/* What has to be known of a run: its length and traits, as long as it can become a Q. */
+static void set_part(Situation *run, int length, int traits) {
+    int can = length <= Q_LENGTH && could_be_q(length, traits);
+    run->length = can ? length : TOO_LONG;
+    run->traits = can ? traits : 0;
+}
+
+static int points_for(const FreeCell *spot, int kind, int q_bonus) {
+    if (!spot->across)
+        return 2 + spot->after;
+    int is_q = spot->across == Q_LENGTH - 1 && is_whole(spot->across_traits | traits_of(kind));
+    return 3 + spot->after + spot->across + (is_q ? q_bonus : 0);
+}
+
+/* What is used once this kind is, too: of equal tiles the last one; 0: there is none left. */
+static int use(const Geometry *geometry, int used, int kind) {
+    for (int place = geometry->size - 1; place >= 0; place--)
+        if (geometry->hand[place] == kind && !(used >> place & 1))
+            return used | 1 << place;
+    return 0;
+}
+
+static void keep_idle(Idle *idle, int used, Way way) {
+    if (!idle->known[used]) {
+        idle->known[used] = 1;
+        idle->uses[idle->count++] = used;
+        idle->ways[used] = way;
+    } else if (idle->ways[used].points < way.points)
+        idle->ways[used] = way;
+}
+
+static uint64_t packed(const Situation *run) {
+    return (uint64_t)run->used | (uint64_t)run->last << 8 | (uint64_t)run->shared << 14 | (uint64_t)run->meets << 16 |
+           (uint64_t)run->stops << 17 | (uint64_t)run->length << 18 | (uint64_t)run->traits << 21;
+}
+
+static void keep_active(Active *active, const Situation *run, Way way) {
+    uint64_t key = packed(run), slot = key * 0x9e3779b97f4a7c15ull >> 40;
+    int number;
+    while ((number = active->slots[slot % SLOTS]) && packed(&active->situations[number - 1]) != key)
+        slot++;
+    if (number) {
+        if (active->ways[number - 1].points < way.points)
+            active->ways[number - 1] = way;
+    } else if (active->count < MOST_WAYS) {
+        active->situations[active->count] = *run;
+        active->ways[active->count] = way;
+        active->slots[slot % SLOTS] = ++active->count;
+    }
+}
+
+static void found(Search *search, int used, Way way) {
+    if (used == (1 << search->geometry.size) - 1)
+        way.points += search->geometry.finish_bonus;
+    if (way.points > search->most) {
+        search->most = way.points;
+        search->best = way.trail;
+    }
+}
+
+/* A run ends, if it may. A single tile is none (rule 4.2), and it can be a Q (rule 4.3). */
+static void end(Search *search, const Situation *run, Way way) {
+    if (!run->stops)
+        return;
+    way.points -= run->length == 1;
+    if (run->length == Q_LENGTH && is_whole(run->traits))
+        way.points += search->geometry.q_bonus;
+    if (!search->ended.known[run->used] || search->ended.ways[run->used].points < way.points) {
+        keep_idle(&search->ended, run->used, way);
+        found(search, run->used, way);
+    }
+}
+
+/* The run with this kind on the spot, and the old tiles behind it; 0: they do not go together. */
+static int extended(const Search *search, const FreeCell *spot, int64_t step, const Situation *run, int kind,
+                    Situation *then) {
+    const Tiles *tiles = &search->geometry.tiles;
+    int sharing = shared_by(run->last, kind), closed = run->meets || (run->shared & sharing), traits = run->traits;
+    if (spot->after) {
+        if (!closed && !(sharing & shared_by(kind, kind_at(tiles, spot->cell + step))))
+            return 0;
+        *then = (Situation){.last = kind_at(tiles, spot->cell + step * spot->after), .stops = 1};
+        set_part(then, run->length + 1 + spot->after, traits | traits_of(kind) | spot->after_traits);
+    } else {
+        *then = (Situation){.last = kind, .shared = closed ? 0 : sharing, .meets = closed};
+        then->stops = run->stops || spot->across;
+        set_part(then, run->length + 1, traits | traits_of(kind));
+    }
+    then->used = use(&search->geometry, run->used, kind);
+    return 1;
+}
+
+/* Try each kind that fits on a spot; `next` is the spot behind it, or NULL. */
+static void place(Search *search, const FreeCell *spot, const FreeCell *next, int64_t step, const Situation *run,
+                  Way way) {
+    int64_t target = spot->cell + step * (spot->after + 1);
+    for (int number = 0; number < search->different; number++) {
+        int kind = search->kinds[number];
+        Situation then;
+        if (!(spot->fits >> kind & 1) || !use(&search->geometry, run->used, kind))
+            continue;
+        if (run->last != NONE && !shared_by(run->last, kind))
+            continue;
+        search->tried++;
+        if (!extended(search, spot, step, run, kind, &then))
+            continue;
+        int64_t points = way.points + points_for(spot, kind, search->geometry.q_bonus);
+        int bonus = then.length == TOO_LONG ? 0 : search->geometry.q_bonus;
+        double bound = search->bounds[__builtin_popcount((unsigned)then.used)];
+        if ((double)(points + bonus) + bound <= (double)search->most || search->trails == TRAILS)
+            continue;
+        Way further = {points, search->trails};
+        search->trail[search->trails++] = (Trail){spot->cell, kind, way.trail};
+        if (next && next->cell == target)
+            keep_active(search->beyond, &then, further);
+        else
+            end(search, &then, further);
+    }
+}
+
+/* Of many numbers those whose ways have the most points, the best first; of few all, as they are. */
+static int best_of(int *numbers, int count, const Way *ways) {
+    if (count <= WIDTH)
+        return count;
+    for (int kept = 0; kept < WIDTH; kept++) {
+        int best = kept;
+        for (int other = kept + 1; other < count; other++)
+            if (ways[numbers[other]].points > ways[numbers[best]].points)
+                best = other;
+        int number = numbers[best];
+        memmove(numbers + kept + 1, numbers + kept, sizeof(int) * (size_t)(best - kept)); /* equal ones stay in order */
+        numbers[kept] = number;
+    }
+    return WIDTH;
+}
+
+static void go_on(Search *search, const FreeCell *spot, const FreeCell *next, int64_t step) {
+    const Active *active = search->here;
+    int numbers[MOST_WAYS], count = active->count;
+    for (int number = 0; number < count; number++)
+        numbers[number] = number;
+    count = best_of(numbers, count, active->ways);
+    for (int number = 0; number < count; number++) {
+        const Situation *run = &active->situations[numbers[number]];
+        if (spot->fits)
+            place(search, spot, next, step, run, active->ways[numbers[number]]);
+        end(search, run, active->ways[numbers[number]]);
+    }
+}
+
+static void begin(Search *search, const FreeCell *spot, const FreeCell *next, int64_t step) {
+    const Tiles *tiles = &search->geometry.tiles;
+    Situation run = {.last = spot->before ? kind_at(tiles, spot->cell - step) : NONE};
+    run.meets = !spot->before;
+    run.stops = spot->before > 0;
+    set_part(&run, spot->before, spot->before_traits);
+    for (int number = 0; number < search->idle.count; number++) {
+        Way way = search->idle.ways[run.used = search->idle.uses[number]];
+        way.points += spot->before;
+        place(search, spot, next, step, &run, way);
+    }
+}
+
+static void clear(Idle *idle) {
+    memset(idle->known, 0, sizeof idle->known);
+    idle->count = 0;
+}
+
+static void rest(Search *search) {
+    Idle *idle = &search->idle;
+    int count = 0, uses[USES];
+    for (int number = 0; number < search->ended.count; number++)
+        keep_idle(idle, search->ended.uses[number], search->ended.ways[search->ended.uses[number]]);
+    for (int number = 0; number < idle->count; number++) {
+        int used = idle->uses[number];
+        if ((double)idle->ways[used].points + search->bounds[__builtin_popcount((unsigned)used)] > (double)search->most)
+            uses[count++] = used;
+    }
+    clear(idle);
+    idle->count = best_of(uses, count, idle->ways);
+    for (int number = 0; number < idle->count; number++)
+        idle->known[idle->uses[number] = uses[number]] = 1;
+}
+
+static void clear_active(Active *active) {
+    if (active->count)
+        memset(active->slots, 0, sizeof active->slots);
+    active->count = 0;
+}
+
+/* For each spot, by how many tiles are used: what those that are left can add behind it at most. */
+static void set_bounds(const Geometry *geometry, const FreeCell *spots, int count, double (*bounds)[MOST_TILES + 1]) {
+    double highest[MOST_TILES + 1], sums[MOST_TILES + 1]; /* descending */
+    int known = 0, size = geometry->size;
+    for (int spot = count - 1; spot >= 0; spot--) {
+        sums[0] = geometry->finish_bonus;
+        for (int place = 0; place < known; place++)
+            sums[place + 1] = sums[place] + highest[place];
+        for (int used = 0; used <= size; used++)
+            bounds[spot][used] = sums[size - used < known ? size - used : known];
+        int place = known;
+        for (; place && highest[place - 1] < spots[spot].value; place--)
+            highest[place] = highest[place - 1];
+        highest[place] = spots[spot].value;
+        known += known < size;
+    }
+}
+
+static void sweep(Search *search, const FreeCell *spots, int count, int64_t step, double (*bounds)[MOST_TILES + 1]) {
+    clear(&search->idle);
+    clear_active(search->here);
+    keep_idle(&search->idle, 0, (Way){0, NOWHERE});
+    for (int number = 0; number < count && (search->idle.count || search->here->count); number++) {
+        FreeCell spot = spots[number];
+        const FreeCell *next = number + 1 < count ? &spots[number + 1] : NULL;
+        memcpy(search->bounds, bounds[number], sizeof search->bounds);
+        if (search->tried >= ENOUGH)
+            spot.fits = 0;
+        clear(&search->ended);
+        clear_active(search->beyond);
+        go_on(search, &spot, next, step);
+        begin(search, &spot, next, step);
+        rest(search);
+        Active *passed = search->here;
+        search->here = search->beyond;
+        search->beyond = passed;
+    }
+}
+
+static int longest(const Geometry *geometry) {
+    int most = 0;
+    for (int lane = 0; lane < geometry->count; lane++)
+        if (geometry->lanes[lane].count > most)
+            most = geometry->lanes[lane].count;
+    return most;
+}
+
+/* From the highest bound down, until a bound is no better than what was found; 0 with an exception: no memory. */
+static int best_placement(Search *search) {
+    const Geometry *geometry = &search->geometry;
+    size_t room = (size_t)longest(geometry) * (1 + FAR) + 1;
+    FreeCell *spots = PyMem_Malloc(room * sizeof *spots);
+    double(*bounds)[MOST_TILES + 1] = PyMem_Malloc(room * sizeof *bounds);
+    int fine = spots && bounds;
+    for (int lane = 0; fine && lane < geometry->count; lane++) {
+        const Lane *line = &geometry->lanes[lane];
+        if (line->bound <= (double)search->most || search->tried > ENOUGH)
+            break;
+        int count = with_open(geometry, line, spots);
+        set_bounds(geometry, spots, count, bounds);
+        sweep(search, spots, count, line->step, bounds);
+    }
+    PyMem_Free(spots);
+    PyMem_Free(bounds);
+    if (!fine)
+        PyErr_NoMemory();
+    return fine;
+}
+
+static int upwards(const void *one, const void *other) { return *(const int *)one - *(const int *)other; }
+
+static void sort_kinds(Search *search) {
+    int sorted[MOST_TILES], size = search->geometry.size;
+    memcpy(sorted, search->geometry.hand, sizeof sorted);
+    qsort(sorted, (size_t)size, sizeof(int), upwards);
+    for (int place = 0; place < size; place++)
+        if (!place || sorted[place] != sorted[place - 1])
+            search->kinds[search->different++] = sorted[place];
+}
+
+/* Cells and kinds, from the last to the first. */
+static PyObject *list_of(const Search *search) {
+    PyObject *list = PyList_New(0);
+    for (int trail = search->best; list && trail != NOWHERE; trail = search->trail[trail].before) {
+        PyObject *pair = Py_BuildValue("Li", (long long)search->trail[trail].cell, search->trail[trail].kind);
+        if (!pair || PyList_Append(list, pair))
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
+/* (tiles, edge, hand, q_bonus, finish_bonus): kinds by their cells, and the free cells beside them, ascending. */
+PyObject *q_best_placement(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *tiles, *edge, *hand, *placed = NULL;
+    Search *search = PyMem_Calloc(1, sizeof(Search));
+    if (!search)
+        return PyErr_NoMemory();
+    Geometry *geometry = &search->geometry;
+    search->here = &search->active[0];
+    search->beyond = &search->active[1];
+    search->best = NOWHERE;
+    if (PyArg_ParseTuple(arguments, "OOOii", &tiles, &edge, &hand, &geometry->q_bonus, &geometry->finish_bonus)) {
+        geometry->size = read_numbers(hand, geometry->hand, MOST_TILES, 0, NONE - 1);
+        int one = geometry->q_bonus, other = geometry->finish_bonus;
+        if (one < 0 || one > MOST_BONUS || other < 0 || other > MOST_BONUS)
+            PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS);
+        if (!PyErr_Occurred())
+            sort_kinds(search);
+        if (!PyErr_Occurred() && read_geometry(geometry, tiles, edge) && best_placement(search))
+            placed = list_of(search);
+    }
+    free_geometry(geometry);
+    PyMem_Free(search);
+    return placed;
+}
