@@ -8,6 +8,7 @@ from tests.reliability.coverage import COVERAGE
 from tests.reliability.crashes import CRASHES
 from tests.reliability.cuts import CUTS
 from tests.reliability.disks import DISKS
+from tests.reliability.kernels import ANSWERS, WATCHED_CALLS
 from tests.reliability.kills import KILLS
 from tests.reliability.neighbours import NEIGHBOURS
 from tests.reliability.power import POWER
@@ -25,6 +26,8 @@ METERS: dict[str, Meter] = {  # what takes longest comes first, for those who sh
     "tampering": TAMPERING,
     "crashes": CRASHES,
     "power": POWER,
+    "answers": ANSWERS,
+    "sanitizers": WATCHED_CALLS,
     "clean": CLEAN,
     "coverage": COVERAGE,
     "verdicts": VERDICTS,

@@ -42,6 +42,10 @@ static int read_tiles(Tiles *tiles, PyObject *shown) {
     Py_ssize_t position = 0;
     while (PyDict_Next(shown, &position, &key, &value)) {
         int64_t cell;
+        if (!PyLong_Check(key) || !PyLong_Check(value)) { /* what only can be taken for a number may change the tiles */
+            PyErr_SetString(PyExc_TypeError, "cells and kinds are numbers");
+            return 0;
+        }
         long kind = PyLong_AsLong(value);
         if (PyErr_Occurred() || !read_cell(key, &cell))
             return 0;

@@ -6,7 +6,7 @@
 #include "q.h"
 
 enum { ENOUGH = 8000, WIDTH = 64, USES = 1 << MOST_TILES };
-enum { MOST_WAYS = 2 * WIDTH * MOST_TILES, SLOTS = 4 * MOST_WAYS }; /* of the runs at a cell, and of those begun there */
+enum { MOST_WAYS = 2 * WIDTH * MOST_TILES, SLOTS = 4 * MOST_WAYS }; /* the runs at a cell, and those begun there */
 enum { TRAILS = ENOUGH + MOST_WAYS, NOWHERE = -1, MOST_BONUS = 1000000000 };
 
 /* The cell and the kind of the last tile, and where the one before it is kept. */
@@ -20,8 +20,8 @@ typedef struct {
     int trail;
 } Way;
 
-/* A run of tiles up to a free cell: what is used of the hand; the kind before the cell; what that one, if it is
-   new, shares with the one before it; may the block end at an old tile; may it end at the cell; the length and the traits. */
+/* A run of tiles up to a free cell: what is used of the hand; the kind before the cell; what that one, if it is new,
+   shares with the one before it; may the block end at an old tile; may it end at the cell; the length and traits. */
 typedef struct {
     int used, last, shared, meets, stops, length, traits;
 } Situation;

@@ -1,0 +1,132 @@
+"""Hold the kernels against Python on many positions, and let sanitizers watch them at that and at hostile calls."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import hatch_build
+from fairplay.games.fish import kernel as fish_kernel
+from fairplay.games.q import kernel as q_kernel
+from fairplay.games.tsuro import kernel as tsuro_kernel
+from fairplay.kernels import kernels, why_not
+from tests.kernels.comparing import TRIALS, trials
+from tests.reliability.readings import Bug, Meter, Reading, reading
+
+POSITIONS = 10_000  # of each game
+WATCHED = 1_000
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-Werror")
+LONGEST = 1200  # seconds
+
+
+def answers(numbers: range, seed: bytes) -> Reading:
+    """A number is a position of each game."""
+    if kernels is None:
+        return Reading(len(numbers), 1, (f"there are no kernels: {why_not}",))
+    return reading(failure for game in TRIALS for failure in trials(game, numbers, seed))
+
+
+def watched(numbers: range, seed: bytes) -> Reading:
+    """A number is some hostile calls, and a position of each game."""
+    with TemporaryDirectory() as directory:
+        library = Path(directory) / "_kernels.so"
+        if cannot := hatch_build.build(library, SANITIZERS):
+            return Reading(len(numbers), 1, (f"the kernels cannot be built with sanitizers: {cannot}",))
+        return run(library, numbers, seed)
+
+
+def run(library: Path, numbers: range, seed: bytes) -> Reading:
+    """What a process finds with these kernels, or what ended it."""
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    preloaded = subprocess.run([*compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    env = {
+        **{name: value for name, value in os.environ.items() if name != "FAIRPLAY_PURE"},
+        "LD_PRELOAD": preloaded.stdout.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps much till its end
+        "PYTHONMALLOC": "malloc",  # so that each piece of memory is watched
+    }
+    command = [sys.executable, "-m", "tests.kernels.sanitized", str(library), seed.hex()]
+    command += map(str, (numbers.start, numbers.stop, numbers.step))
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=LONGEST)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    if len(found) < len(numbers):
+        said = [line for line in done.stderr.splitlines() if "rror" in line] or [f"exit code {done.returncode}"]
+        found.append(f"ended at number {numbers[len(found)]}: {said[0]}")
+    return reading(found)
+
+
+def forgetting_fish() -> AbstractContextManager[object]:
+    """The kernel is told of a board without fish."""
+    real = fish_kernel.fish_of
+    return patch.object(fish_kernel, "fish_of", lambda state: bytes(len(real(state))))
+
+
+def turning_tiles() -> AbstractContextManager[object]:
+    """The kernel is told the codes of a tile in another order."""
+    return patch.object(tsuro_kernel, "TURNED", tuple(codes[::-1] for codes in tsuro_kernel.TURNED))
+
+
+def forgetting_bonuses() -> AbstractContextManager[object]:
+    """The kernel is not told of the bonus for a Q."""
+
+    def stingy(tiles: Any, edge: Any, hand: Any, q_bonus: int, finish_bonus: int) -> Any:
+        assert kernels is not None
+        return kernels.q_best_placement(tiles, edge, hand, 0, finish_bonus)
+
+    return patch.object(q_kernel, "kernels", SimpleNamespace(q_best_placement=stingy))
+
+
+@contextmanager
+def changed(file: str, before: str, after: str) -> Iterator[None]:
+    """The kernels are built from sources with a bug in one of them."""
+    with TemporaryDirectory() as directory:
+        copy = Path(shutil.copytree(hatch_build.SOURCES[0].parent, Path(directory) / "kernels"))
+        text = (copy / file).read_text()
+        assert before in text
+        (copy / file).write_text(text.replace(before, after))
+        with patch.object(hatch_build, "SOURCES", sorted(copy.glob("*.c"))):
+            yield
+
+
+ANSWERS = Meter(
+    unit="positions",
+    measure=answers,
+    full=range(POSITIONS),
+    least=POSITIONS * len(TRIALS),
+    small=range(60),
+    bugs=(
+        Bug("fish are forgotten", forgetting_fish),
+        Bug("tiles are turned", turning_tiles),
+        Bug("bonuses are forgotten", forgetting_bonuses),
+    ),
+    parts=20,
+)
+
+WATCHED_CALLS = Meter(
+    unit="rounds",
+    measure=watched,
+    full=range(WATCHED),
+    least=WATCHED,
+    small=range(25),
+    bugs=(
+        Bug("cells are not checked", lambda: changed("fish_board.c", "0, position->board->cells - 1", "0, 9 * CELLS")),
+        Bug(
+            "spots are not checked",
+            lambda: changed("tsuro.c", "OUT, PORTS * table->size * table->size", "OUT, 2 << 20"),
+        ),
+        Bug(
+            "memory is freed too soon",
+            lambda: changed("q_search.c", " sweep(search", " PyMem_Free(spots), sweep(search"),
+        ),
+    ),
+    parts=4,
+)
