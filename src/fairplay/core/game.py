@@ -149,18 +149,23 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
     def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
         """The scores at the end of random playouts from here, one for each number.
 
-        Every legal action is as likely as the others, and whoever has none is ejected. What comes of a number depends
-        on it and the seed alone, whatever else is played.
+        Actions are those of `drawn`, and whoever has none is ejected. What comes of a number depends on it and the seed
+        alone, whatever else is played.
         """
         return [self._playout(state, Dice(seed, number)) for number in numbers]
 
+    def drawn(self, view: View, dice: Dice) -> Action | None:
+        """An action for a playout, each legal one as likely as the others; None: there is none.
+
+        A game in which there are too many to list them draws otherwise.
+        """
+        options = list(self.actions(view))
+        return options[dice.below(len(options))] if options else None
+
     def _playout(self, state: State, dice: Dice) -> tuple[int, ...]:
         while (seat := self.turn(state)) is not None:
-            options = list(self.actions(self.view(state, seat)))
-            if options:
-                state = self.apply(state, options[dice.below(len(options))])
-            else:
-                state = self.eject(state, seat, Moment.TURN)
+            action = self.drawn(self.view(state, seat), dice)
+            state = self.eject(state, seat, Moment.TURN) if action is None else self.apply(state, action)
         scores = self.scores(state)
         if scores is None:
             raise BadRequest(f"{self.name} has no scores, which playouts come to")

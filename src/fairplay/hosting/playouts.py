@@ -13,7 +13,7 @@ BATCH = 500  # playouts, after which somebody may interrupt
 
 
 def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads: int = 1) -> list[tuple[int, ...]]:
-    """The scores by seat at the end of n playouts from a state, in which every legal action is equally likely.
+    """The scores by seat at the end of n playouts from a state, with actions drawn at random (`Game.drawn`).
 
     The same seed comes to the same scores, one by one and in any number of threads; these go faster only where a
     kernel plays. The ejected keep their scores.

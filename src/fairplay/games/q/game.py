@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import Dice, Lots
 from fairplay.core.errors import IllegalAction
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.games.q import codec
@@ -75,6 +75,12 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             yield Exchange()
         for draft in drafts(view):
             yield draft.action
+
+    def drawn(self, view: View, dice: Dice) -> Action:
+        """As the house's `random` draws: to list the placements of a turn may take minutes."""
+        from fairplay.games.q.strategies import at_random  # only if somebody wants it
+
+        return at_random(dice.below(2**32).to_bytes(4, "big"))(view)
 
     def check(self, view: View, action: Action) -> None:
         """§2.1 and §3, from the view alone."""
