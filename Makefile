@@ -72,6 +72,7 @@ bench: setup
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/distances.py
 	@$(BIN)/python benchmarks/tournament.py
+	@$(BIN)/python benchmarks/kernels.py
 
 against: setup
 	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)

@@ -16,7 +16,7 @@ SOURCES = sorted((ROOT / "src/fairplay/kernels").glob("*.c"))
 BUILT = ROOT / "src/fairplay/_kernels.abi3.so"
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror=implicit-function-declaration")
 # Fractions are not to be contracted: sums have to be those of Python, to the last bit.
-FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", *WARNINGS)
+FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", *WARNINGS)
 
 
 class KernelsHook(BuildHookInterface[Any]):

@@ -1,7 +1,5 @@
 /* Know the boards of Fish of up to 64 cells, and read positions on them. */
 
-#include <string.h>
-
 #include "kernels.h"
 
 /* From an even row and from an odd row: SE, S, SW, which rise, and N, NE, NW, which fall (Fish, rule 1.3). */
@@ -53,17 +51,16 @@ static int read_fish(Position *position, const char *fish, Py_ssize_t size) {
         PyErr_SetString(PyExc_ValueError, "fish are three bits a cell");
         return 0;
     }
-    memset(position->fish, 0, sizeof position->fish);
-    for (int bit = 0; bit < 8 * (int)size; bit++) {
-        int set = (unsigned char)fish[bit / 8] >> bit % 8 & 1;
-        if (bit < 3 * cells)
-            position->fish[bit / 3] |= (uint8_t)(set << bit % 3);
-    }
-    for (int cell = 0; cell < cells; cell++)
+    for (int cell = 0; cell < cells; cell++) {
+        int byte = 3 * cell / 8, two = (unsigned char)fish[byte];
+        if (byte + 1 < size)
+            two |= (unsigned char)fish[byte + 1] << 8;
+        position->fish[cell] = (uint8_t)(two >> 3 * cell % 8 & 7);
         if (position->fish[cell] > MOST_FISH) {
             PyErr_Format(PyExc_ValueError, "%d fish on a tile, where %d are the most", position->fish[cell], MOST_FISH);
             return 0;
         }
+    }
     return 1;
 }
 

@@ -1,4 +1,4 @@
-/* Play Fish at random to its end, as `fairplay.core.playouts` does by the rules, with the same dice. */
+/* Play Fish at random to its end, as `Game.playouts` does by the rules, with the same dice. */
 
 #include "kernels.h"
 

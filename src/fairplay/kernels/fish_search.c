@@ -179,8 +179,9 @@ static int best_move(Search *search, int turns) {
     for (int slot = 0; slot < mine->count; slot++)
         ways[mine->cells[slot]] = reach(search->at.board, mine->cells[slot], search->at.free);
     for (int cell = 0; cell < search->at.board->cells; cell++)
-        for (int least = 0; least <= search->at.fish[cell]; least++)
-            search->at_least[least] |= 1ull << cell;
+        search->at_least[search->at.fish[cell]] |= 1ull << cell;
+    for (int least = MOST_FISH; least; least--)
+        search->at_least[least - 1] |= search->at_least[least];
     for (int need = MOST_FISH * turns; need >= 0 && move < 0; need--)
         move = first_with(search, ways, turns, need);
     return move;

@@ -54,9 +54,11 @@ static inline int could_be_q(int length, int traits) {
     return __builtin_popcount((unsigned)traits & 63) == length || __builtin_popcount((unsigned)traits >> 6) == length;
 }
 
+/* By the upper bits, as rows are too far apart to change the lower ones. */
+static inline uint64_t place_of(int64_t cell) { return (uint64_t)cell * 0x9e3779b97f4a7c15ull >> 40; }
+
 static inline int kind_at(const Tiles *tiles, int64_t cell) {
-    uint64_t place = (uint64_t)cell * 0x9e3779b97f4a7c15ull >> 20;
-    for (;; place++) {
+    for (uint64_t place = place_of(cell);; place++) {
         place &= tiles->mask;
         if (tiles->kinds[place] == NONE || tiles->cells[place] == cell)
             return tiles->kinds[place];

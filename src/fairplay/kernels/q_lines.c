@@ -8,7 +8,7 @@
 #define FARTHEST ((int64_t)1 << 61) /* of a cell from 0, so that some steps from there can still be told */
 
 static void put(Tiles *tiles, int64_t cell, int kind) {
-    uint64_t place = (uint64_t)cell * 0x9e3779b97f4a7c15ull >> 20 & tiles->mask;
+    uint64_t place = place_of(cell) & tiles->mask;
     while (tiles->kinds[place] != NONE)
         place = (place + 1) & tiles->mask;
     tiles->cells[place] = cell;

@@ -16,11 +16,11 @@ def knows(state: State) -> bool:
 
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
     """What `search.best_move` finds."""
-    if kernels is None or not knows(state):
-        return search.best_move(state, seat, turns)
     grid, order = state.grid, state.order
+    if kernels is None or len(grid.near) > MOST_CELLS:
+        return search.best_move(state, seat, turns)
     mover = order.index(seat)
-    penguins = tuple(state.penguins[other] for other in order[mover:] + order[:mover])
+    penguins = tuple(map(state.penguins.__getitem__, order[mover:] + order[:mover]))
     found = kernels.fish_best_move(grid.rows, grid.columns, fish_of(state), state.free, penguins, turns)
     return None if found is None else Move(grid.positions[found[0]], grid.positions[found[1]])
 

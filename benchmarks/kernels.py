@@ -1,0 +1,156 @@
+"""Measure how many times as fast the kernels in C are as the same functions in Python, and what playouts cost."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from fairplay import Game, playouts
+from fairplay.core.chance import Dice, derive, seed_from
+from fairplay.games import title
+from fairplay.games.fish import Fish
+from fairplay.games.fish import kernel as fish_kernel
+from fairplay.games.fish import search as fish_search
+from fairplay.games.fish.state import PLAYING
+from fairplay.games.q import Q
+from fairplay.games.q import kernel as q_kernel
+from fairplay.games.q import search as q_search
+from fairplay.games.q.pieces import FINISH_BONUS, Q_BONUS
+from fairplay.games.tsuro import Tsuro, outlook
+from fairplay.games.tsuro import kernel as tsuro_kernel
+from fairplay.games.tsuro.board import prospect
+from fairplay.games.tsuro.state import PLACING
+from fairplay.kernels import kernels, why_not
+
+ROUNDS = 5  # each side is measured so often, by turns; the best round counts
+POSITIONS, EVERY = 60, 7  # of each game, and how far they are apart
+PLAYOUTS = 20_000
+COUNTED = 200  # playouts, to know how many moves there are in one
+
+AnyGame = Game[Any, Any, Any]
+Answer = Callable[[Any], object]
+
+
+class Pair(NamedTuple):
+    """One function in Python and in C, and the views that they are asked about."""
+
+    in_python: Answer
+    in_c: Answer
+    views: Sequence[Any]
+
+
+def views_of(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> list[Any]:
+    """Views of matches among random players in which the question makes sense, from all of a match."""
+    choose, views, number = title(game.name).house["random"].make("", seed_from("key")), list[Any](), 0
+    while len(views) < EVERY * POSITIONS:
+        state = game.deal(seats, seed_from(f"{number}"))
+        number += 1
+        while (seat := game.turn(state)) is not None:
+            view = game.view(state, seat)
+            if next(game.actions(view), None) is None:
+                break
+            if asked(view):
+                views.append(view)
+            state = game.apply(state, choose(view))
+    return views[: EVERY * POSITIONS : EVERY]
+
+
+def lay_anew(view: Any) -> object:
+    """What Python finds that has not just been asked the same."""
+    prospect.cache_clear()
+    return outlook.best_lay(view)
+
+
+def looked_ahead(best_move: Callable[[Any, int, int], object], turns: int, view: Any) -> object:
+    """What one of the searches of Fish finds."""
+    return best_move(view.state, view.seat, turns)
+
+
+def pairs() -> dict[str, Pair]:
+    """What is there twice."""
+    fish = views_of(Fish(), 2, lambda view: view.state.stage is PLAYING)
+    tsuro = views_of(Tsuro(), 4, lambda view: view.table.stage is not PLACING)
+    q = views_of(Q(), 2, lambda view: True)
+    looking = {
+        f"lookahead:{turns}": Pair(
+            partial(looked_ahead, fish_search.best_move, turns),
+            partial(looked_ahead, fish_kernel.best_move, turns),
+            fish,
+        )
+        for turns in (1, 2, 3)
+    }
+    best = Pair(
+        lambda view: q_search.best_draft(view, Q_BONUS, FINISH_BONUS),
+        lambda view: q_kernel.best_draft(view, Q_BONUS, FINISH_BONUS),
+        q,
+    )
+    return {**looking, "survivor": Pair(lay_anew, tsuro_kernel.best_lay, tsuro), "best": best}
+
+
+def seconds(answer: Answer, views: Sequence[Any]) -> float:
+    """What an answer costs, in seconds of a processor."""
+    since = time.process_time()
+    for view in views:
+        answer(view)
+    return (time.process_time() - since) / len(views)
+
+
+def compared(rounds: int) -> dict[str, dict[str, float]]:
+    """Microseconds for an answer in Python and in C, and their ratio."""
+    figures = {}
+    for name, pair in pairs().items():
+        taken = [(seconds(pair.in_python, pair.views), seconds(pair.in_c, pair.views)) for _ in range(rounds)]
+        in_python, in_c = (min(some) * 1e6 for some in zip(*taken, strict=True))
+        figures[name] = {"python": round(in_python, 1), "c": round(in_c, 2), "ratio": round(in_python / in_c, 1)}
+    return figures
+
+
+def played(game: AnyGame, rounds: int) -> dict[str, float]:
+    """Nanoseconds for a move of a playout from the start, on one thread and on two, and the ratio of the two."""
+    state, seed = game.deal(2, bytes(32)), bytes(32)
+    moves = sum(moves_in(game, state, Dice(derive(seed, "playouts"), number)) for number in range(COUNTED)) / COUNTED
+    best = {1: float("inf"), 2: float("inf")}
+    for _ in range(rounds):
+        for threads in best:
+            since = time.perf_counter()
+            playouts(game, state, PLAYOUTS, seed, threads)
+            best[threads] = min(best[threads], (time.perf_counter() - since) / PLAYOUTS / moves * 1e9)
+    return {"one": round(best[1], 1), "two": round(best[2], 1), "ratio": round(best[1] / best[2], 2)}
+
+
+def moves_in(game: AnyGame, state: Any, dice: Dice) -> int:
+    """How many moves a playout has."""
+    moves = 0
+    while (seat := game.turn(state)) is not None:
+        state = game.apply(state, game.drawn(game.view(state, seat), dice))
+        moves += 1
+    return moves
+
+
+def main() -> None:
+    """Print the figures as a table, or as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
+    asked = parser.parse_args()
+    if kernels is None:
+        sys.exit(f"there are no kernels to measure: {why_not}")
+    answers = compared(asked.rounds)
+    boards = {f"fish.{side}x{side}": played(Fish(rows=side, columns=side), 3 * asked.rounds) for side in (5, 8)}
+    if asked.json:
+        json.dump({"answers": answers, "playouts": boards}, sys.stdout)
+        print()
+        return
+    print(f"{'us for an answer':<18}{'Python':>10}{'C':>10}{'ratio':>8}")
+    for name, figure in answers.items():
+        print(f"{name:<18}{figure['python']:>10.1f}{figure['c']:>10.2f}{figure['ratio']:>8.1f}")
+    print(f"\n{'ns for a move':<18}{'1 thread':>10}{'2 threads':>10}{'ratio':>8}")
+    for name, figure in boards.items():
+        print(f"{name:<18}{figure['one']:>10.1f}{figure['two']:>10.1f}{figure['ratio']:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()

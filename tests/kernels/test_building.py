@@ -1,0 +1,80 @@
+"""Build the kernels: into a wheel where there is a compiler, and not at all where there is none, which is said."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import hatch_build
+from tools.tables import ROOT
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """What it takes to make a wheel, without anything that was built."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for file in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, tree / file)
+    return tree
+
+
+def wheel_of(tree: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tree / "dist")]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    (wheel,) = (tree / "dist").iterdir()
+    return wheel
+
+
+@needs_compiler
+def test_a_wheel_carries_the_kernels(tree: Path, tmp_path: Path) -> None:
+    wheel = wheel_of(tree)
+
+    assert "-cp311-abi3-" in wheel.name
+    ZipFile(wheel).extract("fairplay/_kernels.abi3.so", tmp_path)
+    code = "import _kernels; print(_kernels.fish_best_move(1, 1, bytes(1), 0, ((0,),), 1))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path / "fairplay", capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("None\n", "")
+
+
+def test_without_a_compiler_a_wheel_fits_everywhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+
+    wheel = wheel_of(tree)
+
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert [name for name in ZipFile(wheel).namelist() if name.endswith(".so")] == []
+
+
+def test_that_there_is_no_compiler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    library = tmp_path / "_kernels.so"
+    library.write_bytes(b"of yesterday")
+
+    why_not = hatch_build.build(library)
+
+    assert why_not == "no-such-compiler: No such file or directory"
+    assert hatch_build.told(why_not).startswith("without the kernels in C, which would be faster (no-such-compiler: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_compiler
+def test_what_cannot_be_compiled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "broken.c"
+    source.write_text("int main(void) { return nothing; }\n")
+    monkeypatch.setattr(hatch_build, "SOURCES", [source])
+
+    assert "nothing" in hatch_build.build(tmp_path / "_kernels.so")
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.c"]
+
+
+@needs_compiler
+def test_the_compiler_has_nothing_to_say(tmp_path: Path) -> None:
+    assert hatch_build.build(tmp_path / "_kernels.so", ["-Werror", "-pedantic"]) == ""
