@@ -9,7 +9,7 @@ from fairplay.core.chance import derive
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 
-BATCH = 500  # playouts, after which somebody may interrupt
+BATCH = 2000  # playouts at most, after which somebody may interrupt
 
 
 def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads: int = 1) -> list[tuple[int, ...]]:
@@ -26,16 +26,17 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
     """
     if n < 0 or threads < 1:
         raise BadRequest(f"{n} playouts in {threads} threads cannot be played; it takes at least one thread")
-    key = derive(seed, "playouts")
+    key, batches = derive(seed, "playouts"), batches_of(n, threads)
     if threads == 1:
-        return list(chain.from_iterable(game.playouts(state, numbers, key) for numbers in batches(n)))
+        return list(chain.from_iterable(game.playouts(state, numbers, key) for numbers in batches))
     pool = ThreadPoolExecutor(threads)
     try:
-        return list(chain.from_iterable(pool.map(lambda numbers: game.playouts(state, numbers, key), batches(n))))
+        return list(chain.from_iterable(pool.map(lambda numbers: game.playouts(state, numbers, key), batches)))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def batches(n: int) -> Iterator[range]:
-    """The numbers from 0 to n - 1, some at a time."""
-    return (range(start, min(start + BATCH, n)) for start in range(0, n, BATCH))
+def batches_of(n: int, threads: int) -> Iterator[range]:
+    """The numbers from 0 to n - 1, some at a time, so that each thread gets its share."""
+    size = max(1, min(BATCH, -(-n // threads)))
+    return (range(start, min(start + size, n)) for start in range(0, n, size))
