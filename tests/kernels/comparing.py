@@ -3,12 +3,18 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from fairplay.core.chance import Lots, derive
 from fairplay.core.game import Game, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.fish import kernel as fish_kernel
 from fairplay.games.fish import search as fish_search
-from fairplay.games.fish.state import PLAYING
+from fairplay.games.fish.pieces import MOST_FISH
+from fairplay.games.fish.state import PLACING as STANDING
+from fairplay.games.fish.state import PLAYING as MOVING
+from fairplay.games.fish.state import State as FishState
+from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.q import kernel as q_kernel
 from fairplay.games.q import search as q_search
@@ -17,12 +23,17 @@ from fairplay.games.q.state import View
 from fairplay.games.q.strategies import at_random
 from fairplay.games.tsuro import Tsuro, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
+from fairplay.games.tsuro.board import EMPTY, OUT
+from fairplay.games.tsuro.pieces import CODES, TILES
 from fairplay.games.tsuro.state import PLACING
+from fairplay.games.tsuro.state import PLAYING as LAYING
+from fairplay.games.tsuro.state import View as TsuroView
 
 AnyGame = Game[Any, Any, Any]
 Trial = Callable[[Lots], str]  # tries one position; what went wrong, or nothing
 
-FISH_BOARDS = ((8, 8), (8, 8), (5, 5), (4, 7), (16, 4), (1, 20), (64, 1), (9, 9))  # the kernel does not know the last
+BOARDS = ((3, 3), (4, 4), (5, 3), (2, 8), (1, 9), (5, 5), (4, 7), (8, 8), (8, 8), (16, 4), (1, 20), (64, 1), (9, 9))
+SMALL = 6  # boards, on which one can look four turns ahead
 TSURO_SIZES = (10, 10, 4, 5, 7, 30)
 PLAYOUTS = 3
 
@@ -49,31 +60,63 @@ def position(game: AnyGame, seats: int, lots: Lots, turns: int, least: int = 0) 
 
 
 def fish(lots: Lots) -> str:
-    """Look one to three turns ahead, and play on at random."""
-    rows, columns = FISH_BOARDS[lots.below(len(FISH_BOARDS))]
+    """Look some turns ahead, and play on at random."""
+    made_up = lots.below(2)
+    rows, columns = BOARDS[lots.below(SMALL if made_up else len(BOARDS))]
     game = Fish(rows=rows, columns=columns, holes=lots.below(rows * columns // 4), cramped=True)
-    state = position(game, 2 + lots.below(3), lots, 40)
-    seed, numbers, turns = derive(b"", f"{lots.below(2**32)}"), range(lots.below(9), 9 + PLAYOUTS), 1 + lots.below(3)
+    state = made_up_fish(rows, columns, lots) if made_up else position(game, 2 + lots.below(3), lots, 40)
+    seed, numbers = derive(b"", f"{lots.below(2**32)}"), range(lots.below(9), 9 + PLAYOUTS)
     if game.playouts(state, numbers, seed) != Game.playouts(game, state, numbers, seed):
         return f"other scores from {state}"
-    if state.stage is PLAYING:
-        seat = state.order[lots.below(len(state.order))]
+    if state.stage is not STANDING and state.order:
+        seat, turns = state.order[lots.below(len(state.order))], 1 + lots.below(4 if made_up else 3)
         found, known = fish_kernel.best_move(state, seat, turns), fish_search.best_move(state, seat, turns)
         if found != known:
             return f"{found} instead of {known} in {turns} turns from {state}"
     return ""
 
 
+def made_up_fish(rows: int, columns: int, lots: Lots) -> FishState:
+    """Holes and penguins anywhere, with some who are stuck or have none, and some who are not in the order."""
+    board = [[lots.below(MOST_FISH + 1) for _ in range(columns)] for _ in range(rows)]
+    tiles = [(row, column) for row, line in enumerate(board) for column, count in enumerate(line) if count]
+    lots.shuffle(tiles)
+    penguins = [[tiles.pop() for _ in range(min(len(tiles), lots.below(4)))] for _ in range(2 + lots.below(3))]
+    order = lots.sample(len(penguins), 1 + lots.below(len(penguins)))
+    stage = (STANDING, MOVING)[lots.below(2)]
+    return state_of(board, penguins, order=order, stage=stage, each=lots.below(5))
+
+
 def tsuro(lots: Lots) -> str:
     """Lay whatever tiles are dealt."""
-    game = Tsuro(size=TSURO_SIZES[lots.below(len(TSURO_SIZES))])
-    seats = 3 + lots.below(3)
-    state = position(game, seats, lots, 40, least=seats)
-    if state.table.stage is PLACING:
-        return "nobody has come to lay a tile"
-    view = game.view(state, game.turn(state))
+    game, seats = Tsuro(size=TSURO_SIZES[lots.below(len(TSURO_SIZES))]), 3 + lots.below(3)
+    if lots.below(2):
+        view = made_up_tsuro(game, seats, lots)
+    else:
+        state = position(game, seats, lots, 40, least=seats)
+        if state.table.stage is PLACING:
+            return "nobody has come to lay a tile"
+        view = game.view(state, game.turn(state))
     found, known = tsuro_kernel.best_lay(view), outlook.best_lay(view)
     return "" if found == known else f"{found} instead of {known} by {view}"
+
+
+def made_up_tsuro(game: Tsuro, seats: int, lots: Lots) -> TsuroView:
+    """Tiles and avatars anywhere, with more loops than there are in a match."""
+    table = game.deal(seats, bytes(32)).table
+    board = bytearray(table.board)
+    for square in lots.sample(len(board), len(board) // 2 + lots.below(len(board) // 3)):
+        board[square] = CODES[lots.below(len(CODES))]
+    ahead = table.grid.ahead
+    spots = [
+        spot
+        for spot, entry in enumerate(ahead)
+        if board[spot >> 3] != EMPTY and entry != OUT and board[entry >> 3] == EMPTY
+    ]
+    avatars = [spots[lots.below(len(spots))] for _ in range(seats)]
+    avatars[1:2] = [OUT] * lots.below(2) or avatars[1:2]
+    dealt = tuple(lots.numbers(2, TILES))
+    return TsuroView(0, replace(table, board=bytes(board), avatars=tuple(avatars), stage=LAYING), dealt)
 
 
 def q(lots: Lots) -> str:

@@ -1,12 +1,14 @@
 """The kernels raise on whatever makes no sense, and lose no memory over it."""
 
 import gc
+import re
 import tracemalloc
 from typing import Any
 
 import pytest
 
 from fairplay.core.chance import Lots, seed_from
+from fairplay.games.tsuro.pieces import EXITS
 from fairplay.kernels import kernels, why_not
 from tests.kernels import fuzz
 from tests.kernels.fuzz import NO, failure_of, hostile, lawful, spoilt, takes_long
@@ -17,6 +19,53 @@ SEED = seed_from("hostile")
 
 def test_whatever_is_handed_over_is_answered_or_refused() -> None:
     assert [failure for failure in hostile(range(300), SEED) if failure] == []
+
+
+TWO = (1, 2, b"\x09")  # a board of two cells with a fish on each
+SIXTEEN = (4, bytes([255] * 16))  # a board of Tsuro without tiles
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("fish_best_move", (0, 2, b"", 0, ((),), 1), "no board of 0 x 2"),
+        ("fish_best_move", (5, 13, bytes(25), 0, ((),), 1), "no board of 5 x 13"),
+        ("fish_best_move", (1, 2, b"", 0, ((),), 1), "three bits a cell"),
+        ("fish_best_move", (1, 2, b"\x06", 0, ((),), 1), "6 fish on a tile"),
+        ("fish_best_move", (*TWO, 0b100, ((),), 1), "more free cells"),
+        ("fish_best_move", (*TWO, 0b1, ((0,),), 1), "free, or has two penguins"),
+        ("fish_best_move", (*TWO, 0, ((0,), (0,)), 1), "free, or has two penguins"),
+        ("fish_best_move", (*TWO, 0, ((2,),), 1), "2 is not from 0 to 1"),
+        ("fish_best_move", (*TWO, 0, ((),) * 5, 1), "up to 4 seats"),
+        ("fish_best_move", (*TWO, 0, (), 1), "some seat"),
+        ("fish_best_move", (*TWO, 0, ((),), 0), "1 to 64 turns"),
+        ("fish_best_move", (*TWO, 0, ((),), 65), "1 to 64 turns"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0,), (0, 1), 0, 0, 1, 0), "a score for each seat"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0, -1), (0, 1), 0, 0, 1, 0), "-1 is not from 0"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0, 0), (1, 1), 0, 0, 1, 0), "twice in the order"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0, 0), (0, 2), 0, 0, 1, 0), "2 is not from 0 to 1"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0, 0), (0, 1), 0, 0, 2**20 + 1, 0), "playouts at once"),
+        ("fish_playouts", (*TWO, 0, ((), ()), (0, 0), (0, 1), 0, -1, 1, 0), "playouts at once"),
+        ("tsuro_best_lay", (31, bytes([255] * 961), (), 0, b"\0", EXITS), "up to 30 x 30"),
+        ("tsuro_best_lay", (4, bytes(15), (), 0, b"\0", EXITS), "up to 30 x 30"),
+        ("tsuro_best_lay", (4, bytes([140] * 16), (), 0, b"\0", EXITS), "140 codes"),
+        ("tsuro_best_lay", (*SIXTEEN, (), 0, b"\x8c", EXITS), "140 codes"),
+        ("tsuro_best_lay", (*SIXTEEN, (), 0, b"", EXITS), "1 to 8 options"),
+        ("tsuro_best_lay", (*SIXTEEN, (), 0, b"\0", EXITS[1:] + b"\x08"), "8 ports"),
+        ("tsuro_best_lay", (*SIXTEEN, (0,), 0, b"\0", EXITS), "does not face an empty square"),
+        ("tsuro_best_lay", (*SIXTEEN, (128,), 0, b"\0", EXITS), "128 is not from -1 to 127"),
+        ("tsuro_best_lay", (*SIXTEEN, (4, -1), 1, b"\0", EXITS), "seat 1 has no avatar"),
+        ("q_best_placement", ({0: 36}, (1,), (0,), 8, 4), "no kind 36"),
+        ("q_best_placement", ({0: 0}, (1, 1), (0,), 8, 4), "ascending order"),
+        ("q_best_placement", ({0: 0}, (0, 1), (0,), 8, 4), "free cells"),
+        ("q_best_placement", ({0: 0}, (1,), (0,) * 9, 8, 4), "9 numbers"),
+        ("q_best_placement", ({0: 0}, (1,), (0,), -1, 4), "bonuses"),
+        ("q_best_placement", ({2**62: 0}, (1,), (0,), 8, 4), "too far away"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_reason(name: str, arguments: tuple[Any, ...], says: str) -> None:
+    with pytest.raises(NO, match=re.escape(says)):
+        getattr(kernels, name)(*arguments)
 
 
 def test_most_of_it_is_refused_and_some_is_not() -> None:

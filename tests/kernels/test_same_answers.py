@@ -3,13 +3,34 @@
 import pytest
 
 from fairplay.core.chance import seed_from
+from fairplay.games.q import kernel as q_kernel
+from fairplay.games.q.board import map_of, position_of
+from fairplay.games.q.draft import Draft
+from fairplay.games.q.state import View
 from fairplay.kernels import kernels, why_not
 from tests.kernels.comparing import TRIALS, trials
 
-POSITIONS = 150
+POSITIONS = {"fish": 600, "tsuro": 600, "q": 150}
 
 
-@pytest.mark.skipif(kernels is None, reason=why_not)
+pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
+
+
 @pytest.mark.parametrize("game", TRIALS)
 def test_a_kernel_answers_as_python_does(game: str) -> None:
-    assert [failure for failure in trials(game, range(POSITIONS), seed_from("kernels")) if failure] == []
+    assert [failure for failure in trials(game, range(POSITIONS[game]), seed_from("kernels")) if failure] == []
+
+
+def test_a_map_that_is_far_away_is_answered_in_python() -> None:
+    near, far = ({(row + away, 2**30): kind for row, kind in enumerate((0, 1, 2))} for away in (0, 2**30))
+    views = [View(0, map_of(tiles.items()), (3, 4, 5), (0, 1), (0, 0), 9) for tiles in (near, far)]
+
+    one, other = (q_kernel.best_draft(view, 8, 4) for view in views)
+
+    assert one is not None
+    assert other is not None
+    assert [(row + 2**30, column, kind) for row, column, kind in placed(one)] == placed(other)
+
+
+def placed(draft: Draft) -> list[tuple[int, int, int]]:
+    return [(*position_of(cell), kind) for cell, kind in draft.placed]
