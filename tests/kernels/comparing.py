@@ -89,8 +89,9 @@ def made_up_fish(rows: int, columns: int, lots: Lots) -> FishState:
 
 def tsuro(lots: Lots) -> str:
     """Lay whatever tiles are dealt."""
-    game, seats = Tsuro(size=TSURO_SIZES[lots.below(len(TSURO_SIZES))]), 3 + lots.below(3)
-    if lots.below(2):
+    made_up, seats = lots.below(2), 3 + lots.below(3)
+    game = Tsuro(size=4 + lots.below(4) if made_up else TSURO_SIZES[lots.below(len(TSURO_SIZES))])
+    if made_up:
         view = made_up_tsuro(game, seats, lots)
     else:
         state = position(game, seats, lots, 40, least=seats)
@@ -105,7 +106,7 @@ def made_up_tsuro(game: Tsuro, seats: int, lots: Lots) -> TsuroView:
     """Tiles and avatars anywhere, with more loops than there are in a match."""
     table = game.deal(seats, bytes(32)).table
     board = bytearray(table.board)
-    for square in lots.sample(len(board), len(board) // 2 + lots.below(len(board) // 3)):
+    for square in lots.sample(len(board), len(board) // 2 + lots.below(len(board) // 2)):
         board[square] = CODES[lots.below(len(CODES))]
     ahead = table.grid.ahead
     spots = [

@@ -10,7 +10,7 @@ from fairplay.games.q.state import View
 from fairplay.kernels import kernels, why_not
 from tests.kernels.comparing import TRIALS, trials
 
-POSITIONS = {"fish": 600, "tsuro": 600, "q": 150}
+POSITIONS = {"fish": 1500, "tsuro": 1500, "q": 150}
 
 
 pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
