@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fairplay.players.line import Closed, Line, TooMuch
+from fairplay.players.line import Closed, Hear, Line, TooMuch
 
 T = TypeVar("T")
 Question = dict[str, Any]
@@ -53,7 +53,7 @@ class Scripted(Line):
         self.sent: list[Question] = []
         self.hung_up: list[tuple[bytes, float]] = []
         self.cancelled = 0
-        self._steps = list(steps)
+        self.steps = list(steps)
         self._sending = sending
         self._known = known
 
@@ -65,9 +65,9 @@ class Scripted(Line):
 
     async def receive(self) -> bytes:
         """The next line of the script, after its time; then nothing, for ever."""
-        if not self._steps:
+        if not self.steps:
             await self._wait(1e9)
-        after, what = self._steps.pop(0)
+        after, what = self.steps.pop(0)
         await self._wait(after)
         if isinstance(what, Closed | TooMuch):
             raise what
@@ -88,6 +88,44 @@ class Scripted(Line):
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
+
+
+class Prompt(Line):
+    """The same line for whoever asks at once and is called back."""
+
+    at_once = True
+
+    def __init__(self, line: Scripted) -> None:
+        self._line = line
+        self._listening: asyncio.TimerHandle | None = None
+
+    def say(self, text: bytes) -> None:
+        """Take a question."""
+        assert text.endswith(b"\n") and text.count(b"\n") == 1
+        self._line.sent.append(msgspec.json.decode(text))
+
+    def listen(self, hear: Hear | None) -> None:
+        """Call with the next line of the script, after its time; then with nothing, for ever."""
+        if self._listening is not None:
+            self._listening.cancel()
+            self._line.cancelled += 1
+            self._listening = None
+        if hear is not None:
+            after, what = self._line.steps.pop(0) if self._line.steps else (1e9, b"")
+            self._listening = asyncio.get_running_loop().call_later(after, self._pass_on, hear, what)
+
+    def _pass_on(self, hear: Hear, what: bytes | Reply | Closed | TooMuch) -> None:
+        self._listening = None
+        hear(what if isinstance(what, bytes | Closed | TooMuch) else what(self._line.sent))
+
+    async def hang_up(self, last: bytes, within: float) -> None:
+        """Remember it."""
+        self.listen(None)
+        await self._line.hang_up(last, within)
+
+    def evidence(self) -> str:
+        """What is known."""
+        return self._line.evidence()
 
 
 def answering(answer: Any, question: int = -1) -> Reply:

@@ -150,7 +150,7 @@ class Clock:
         self._limit = 0.0
         self._over = 0.0  # when it was answered
         self._lag: Lag | None = None  # of the loop in which it is used
-        self._asked: Round
+        self._asked = Round(0.0, 0.0)
         self._last_look: asyncio.Handle | None = None
 
     def begin(self, limit: float) -> None:
