@@ -381,6 +381,16 @@ def test_a_house_that_stops_for_a_while_is_come_back_to() -> None:
     assert stay.end is None
 
 
+@pytest.mark.parametrize("window", [1e10, 1e300])
+def test_a_house_that_keeps_seats_for_ever_is_come_back_to(window: float) -> None:
+    house = House(lambda guest: guest.welcome(window=window), let_go)
+
+    stay = Stay(house)
+
+    assert len(house.results) == 2
+    assert stay.end is None
+
+
 def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
     house = House(lambda guest: guest.welcome(token=""), let_go)
 

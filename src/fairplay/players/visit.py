@@ -19,7 +19,7 @@ from fairplay.render.text import printable
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds until we go there again
 STEADY = 10.0  # seconds that a line lasts if all is well
 LAST_WORDS = 2.0  # seconds in which a receipt may come before we leave
-A_DAY = 86400.0  # seconds for which nothing may be said while we wait for a match
+A_DAY = 86400.0  # seconds for which nothing may be said while we wait for a match; nobody waits longer for anything
 LONGEST = 600  # characters of what a house says
 
 Go = Callable[[float, Patience], AbstractContextManager[HostLine]]  # opens a line, within so many seconds
@@ -170,7 +170,7 @@ class Visit:
         """The house knows us, and hears us from now on."""
         assert isinstance(welcome, Welcome)
         self._token = self._token or welcome.token
-        self._kept = welcome.window
+        self._kept = min(welcome.window, A_DAY)
         self._tell(f"signed up as {printable(welcome.name, wire.LONGEST_NAME)}")
         with self._lock:
             self._send = send
