@@ -106,3 +106,9 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, w
     said = str(refused.value).replace(f"{tmp_path}/", "")
     assert said.startswith(why)
     assert "\n" not in said
+
+
+def test_a_house_is_open_to_its_own_machine_alone_and_shown_to_nobody_unless_somebody_says_so() -> None:
+    plain = HouseSettings(offers=(offer("fish", {}),))
+
+    assert (plain.host, plain.web, plain.web_host, plain.web_names) == ("127.0.0.1", None, "127.0.0.1", ())
