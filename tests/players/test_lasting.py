@@ -19,7 +19,7 @@ from fairplay.players import wire
 from fairplay.players.connection import Connection, over_tcp
 from fairplay.players.lasting import LastingLine
 from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, Heard, TooMuch
+from fairplay.players.line import Closed, Hear, Heard, TooMuch
 from fairplay.players.remote import Remote
 from tests.players.cancelling import When, cancelled_at
 from tests.players.lines import Clockwork, in_clockwork
@@ -106,14 +106,13 @@ def cut(theirs: socket.socket) -> None:
 
 async def next_reply(line: LastingLine, question: bytes) -> bytes:
     """Ask as a Remote does."""
-    line.say(question)
-    return await heard_on(line)
+    return await heard_on(line, lambda hear: line.ask(question, hear))
 
 
-async def heard_on(line: LastingLine) -> bytes:
+async def heard_on(line: LastingLine, listen: Callable[[Hear], None] | None = None) -> bytes:
     """What comes next."""
     came: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
-    line.listen(lambda heard: None if came.done() else came.set_result(heard))
+    (listen or line.listen)(lambda heard: None if came.done() else came.set_result(heard))
     try:
         heard = await came
     finally:
