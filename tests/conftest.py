@@ -1,7 +1,8 @@
-"""Load what holds for all tests: a limit of time, a key of their own, a room for some, a word on what took longest."""
+"""Load what holds for all tests: limits of time, interrupts, a key of their own, a room for some, what took longest."""
 
 pytest_plugins = (
     "tests.running.alone",
+    "tests.running.interrupts",
     "tests.running.long",
     "tests.running.parts",
     "tests.running.state",
