@@ -199,7 +199,7 @@ def number_the_tiles(replace: Callable[[Any, str, Any], None]) -> None:
         replace(module, "NAMES", NUMBERED_NAMES)
         if hasattr(module, "KINDS"):
             replace(module, "KINDS", NUMBERED_KINDS)
-    replace(game, "COPIES", 1)
+    replace(game, "ALL_TILES", tuple(range(len(NUMBERED_NAMES))))
     replace(board, "NONE", len(NUMBERED_NAMES))
     replace(board, "BETWEEN", Between())
     replace(board, "TRAITS", tuple(traits for traits in board.TRAITS for _ in range(COPIES)))

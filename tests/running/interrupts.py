@@ -1,4 +1,4 @@
-"""Let tests be interrupted, and what they start, also where SIGINT is ignored: in the background of a script."""
+"""Let tests interrupt themselves and what they start, also in the background of a script, where that is ignored."""
 
 import signal
 
@@ -6,5 +6,6 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
