@@ -156,8 +156,8 @@ def sender(connection: Connection, *, patience: float) -> Callable[[bytes], None
     """What sends a line to a host, within so many seconds. If it has hung up, what it said last is still to be read."""
 
     def send(line: bytes) -> None:
-        connection.settimeout(patience)
         try:
+            connection.settimeout(patience)  # who reads in another thread may have closed it
             connection.sendall(line)
         except TimeoutError:
             raise Lost(f"the host did not listen for {patience:g} s") from None
