@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,10 +18,11 @@ from fairplay.games.q import Exchange, Pass, Q
 from fairplay.players import timer as timers
 from fairplay.players import wire
 from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, Line, TooMuch
+from fairplay.players.line import Closed, TooMuch
 from fairplay.players.remote import MOST_STALE, Remote
 from fairplay.players.stream import Stream
-from tests.players.lines import Clockwork, Prompt, Scripted, Step, answering, in_clockwork
+from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
+from tests.players.ways import way  # noqa: F401
 
 GAME = Q()
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
@@ -30,21 +30,6 @@ TURN, START, TELL = TakeTurn(VIEW), Start(0, ("ann", "bob"), VIEW), Tell(("red s
 END = End(Result((frozenset({0, 1}),), ()))
 LIMITS = Limits(move=5.0, start_up=10.0)
 PASSES, BOWS = answering({"type": "pass"}), answering(None)
-
-
-@pytest.fixture(autouse=True, params=["awaited", "at once"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Lines of a script are awaited; or they call back, and whatever is asked of them comes to the same."""
-
-    there = Remote
-
-    def prompt(line: Line, *words: Any, **options: Any) -> Remote:
-        return there(Prompt(line) if isinstance(line, Scripted) else line, *words, **options)
-
-    if request.param == "at once":
-        monkeypatch.setattr(sys.modules[__name__], "Remote", prompt)
-    way: str = request.param
-    return way
 
 
 def asked(line: Scripted, *messages: Message, limits: Limits = LIMITS, **options: Any) -> list[Answer]:
@@ -104,8 +89,8 @@ def test_an_answer_after_the_deadline_is_too_late(seconds: float) -> None:
     assert "limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s" in answer.evidence
 
 
-def test_the_time_to_send_counts_too(way: str) -> None:
-    if way == "at once":
+def test_the_time_to_send_counts_too(request: pytest.FixtureRequest) -> None:
+    if request.getfixturevalue("way") == "at once":
         pytest.skip("what is said at once takes no time to send")
     assert isinstance(after(2.0, sending=2.9), Answered)
     assert failed(after(2.0, sending=3.1)).fault is Fault.TIMED_OUT

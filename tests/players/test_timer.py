@@ -18,31 +18,16 @@ from fairplay.games.fish import Fish
 from fairplay.players import timer as timers
 from fairplay.players import wire
 from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.remote import Remote
 from fairplay.players.stream import Stream
 from fairplay.players.timer import LAGS, PERIOD, Timer
-from tests.players.lines import Clockwork, Prompt, Scripted, answering, in_clockwork
+from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
+from tests.players.ways import way  # noqa: F401
 
 GAME = Fish(rows=4, columns=4)
 TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
 PLACES = answering({"type": "place", "at": [0, 0]})
 BUSY, FREE = 0.045, 0.005  # seconds of a loop that is stalled 45 ms out of every 50
-
-
-@pytest.fixture(autouse=True, params=["awaited", "at once"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Lines of a script are awaited; or they call back, and whatever is asked of them comes to the same."""
-
-    there = Remote
-
-    def prompt(line: Line, *words: Any, **options: Any) -> Remote:
-        return there(Prompt(line) if isinstance(line, Scripted) else line, *words, **options)
-
-    if request.param == "at once":
-        monkeypatch.setattr(sys.modules[__name__], "Remote", prompt)
-    way: str = request.param
-    return way
 
 
 class Stalls:

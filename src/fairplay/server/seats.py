@@ -99,11 +99,6 @@ class VisitorsTable(Table):
         self._is_over = is_over
         self._pause = pause
 
-    @property
-    def near(self) -> None:
-        """Visitors have to be waited for."""
-        return
-
     async def seated(
         self,
         game: Game[Any, Any, Any],
