@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from fairplay.core.chance import Lots, derive
 from fairplay.core.game import Game, Moment
 from fairplay.games.fish import Fish
+from fairplay.games.fish import codec as fish_codec
 from fairplay.games.fish import kernel as fish_kernel
 from fairplay.games.fish import search as fish_search
 from fairplay.games.fish.pieces import MOST_FISH
@@ -60,7 +61,7 @@ def position(game: AnyGame, seats: int, lots: Lots, turns: int, least: int = 0) 
 
 
 def fish(lots: Lots) -> str:
-    """Look some turns ahead, and play on at random."""
+    """Write it down, look some turns ahead, and play on at random."""
     made_up = lots.below(2)
     rows, columns = BOARDS[lots.below(SMALL if made_up else len(BOARDS))]
     game = Fish(rows=rows, columns=columns, holes=lots.below(rows * columns // 4), cramped=True)
@@ -68,6 +69,9 @@ def fish(lots: Lots) -> str:
     seed, numbers = derive(b"", f"{lots.below(2**32)}"), range(lots.below(9), 9 + PLAYOUTS)
     if game.playouts(state, numbers, seed) != Game.playouts(game, state, numbers, seed):
         return f"other scores from {state}"
+    reader = lots.below(4) if lots.below(2) else None
+    if fish_kernel.text(reader, state) != fish_codec.text(reader, state):
+        return f"another text of {state}"
     if state.stage is not STANDING and state.order:
         seat, turns = state.order[lots.below(len(state.order))], 1 + lots.below(4 if made_up else 3)
         found, known = fish_kernel.best_move(state, seat, turns), fish_search.best_move(state, seat, turns)

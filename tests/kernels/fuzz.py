@@ -84,6 +84,7 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
     return {
         "fish_best_move": (*shape, 1 + lots.below(2)),
         "fish_playouts": (*shape, state.scores, state.order, 2, lots.below(5), lots.below(5), lots.below(2**64)),
+        "fish_text": (0, "playing", state.order, 2, *shape, state.scores, state.colours),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
         "q_best_placement": (dict(map_state.map.tiles), map_state.map.edge, map_state.hands[0], 8, 4),
     }

@@ -11,6 +11,7 @@
 /* What Python sees. Whatever it hands over is checked before it is used: what makes no sense raises. */
 PyObject *fish_best_move(PyObject *module, PyObject *arguments);
 PyObject *fish_playouts(PyObject *module, PyObject *arguments);
+PyObject *fish_text(PyObject *module, PyObject *arguments);
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
 

@@ -34,6 +34,7 @@ int read_numbers(PyObject *numbers, int *into, int room, long least, long most) 
 static PyMethodDef functions[] = {
     {"fish_best_move", fish_best_move, METH_VARARGS, "The cells of the best move; None: there is none."},
     {"fish_playouts", fish_playouts, METH_VARARGS, "The scores of random playouts."},
+    {"fish_text", fish_text, METH_VARARGS, "A position as JSON."},
     {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
     {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, if there is any."},
     {NULL, NULL, 0, NULL},

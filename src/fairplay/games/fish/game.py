@@ -9,7 +9,7 @@ from msgspec import Meta
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Moment, Ranking, Seat
-from fairplay.games.fish import codec
+from fairplay.games.fish import codec, kernel
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import grid
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, penguins_each
@@ -111,8 +111,6 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
         """By the kernel, where it is here and knows the board."""
-        from fairplay.games.fish import kernel  # only if somebody wants it
-
         if type(self) is Fish and kernel.knows(state):
             return kernel.playouts(state, numbers, seed)
         return super().playouts(state, numbers, seed)
@@ -122,7 +120,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return {"seat": view.seat, **codec.write(view.state)}
 
     def pack_text(self, view: View) -> bytes:
-        return codec.text(view.seat, view.state)
+        return kernel.text(view.seat, view.state)
 
     def unpack(self, plain: Any) -> View:
         page = codec.read(plain)

@@ -1,7 +1,7 @@
 """Choose for Fish: the kernels in C where they are here and know the board, else the functions in Python."""
 
 from fairplay.core.game import Seat
-from fairplay.games.fish import search
+from fairplay.games.fish import codec, search
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.state import FISH_BITS, PLACING, State
 from fairplay.kernels import kernels
@@ -43,6 +43,27 @@ def playouts(state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]
         int.from_bytes(seed[:8], "little"),
     )
     return scores
+
+
+def text(seat: Seat | None, state: State) -> bytes:
+    """What `codec.text` writes."""
+    grid = state.grid
+    if kernels is None or len(grid.near) > MOST_CELLS:
+        return codec.text(seat, state)
+    written: bytes = kernels.fish_text(
+        -1 if seat is None else seat,
+        state.stage._value_,
+        state.order,
+        state.each,
+        grid.rows,
+        grid.columns,
+        fish_of(state),
+        state.free,
+        state.penguins,
+        state.scores,
+        state.colours,
+    )
+    return written
 
 
 def fish_of(state: State) -> bytes:
