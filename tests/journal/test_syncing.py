@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -118,10 +119,11 @@ def test_if_the_call_fails_each_file_is_synced_by_itself_and_whoever_waits_is_to
             file.append(LINE)
         with disk.syncer._lock:
             disk.syncer._running = True  # the test itself makes the rounds
-        told = disk.syncer.sync_now(made[0])
+        told: list[AppendFile] = []
+        disk.syncer.sync_now(made[0], lambda: told.append(made[0]))
         disk.syncer.round()
 
-        assert told.done()
+        assert told == made[:1]
         assert set(alone) == set(made)
         assert all(file.lag() == 0 for file in some(made))
 
@@ -134,12 +136,14 @@ def test_whoever_waits_is_told_when_all_of_it_is_durable(tmp_path: Path) -> None
             disk.syncer._running = True
         for file in made:
             file.append(LINE)
-        told = [disk.syncer.sync_now(file) for file in made]
-        assert not any(one.done() for one in some(told))
+        told: list[AppendFile] = []
+        for file in made:
+            disk.syncer.sync_now(file, partial(told.append, file))
+        assert told == []
 
         disk.syncer.round()
 
-        assert all(one.done() for one in some(told))
+        assert told == made
 
 
 @NEEDS_SYNCFS

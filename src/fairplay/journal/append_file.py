@@ -9,15 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
-from fairplay.journal.syncing import Syncer, sync_filesystem, syncfs
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+from fairplay.journal.syncing import Syncer, Told, sync_filesystem, syncfs
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
 GLANCE = 0.001  # seconds: who wants to write here behind our back takes longer than this to begin
@@ -87,9 +84,9 @@ class Disk:
         """Let the background sync this file soon."""
         SYNCER.sync_later(file)
 
-    def sync_now(self, file: "AppendFile") -> "Future[None]":
-        """Let the background sync this file at once."""
-        return SYNCER.sync_now(file)
+    def sync_now(self, file: "AppendFile", told: Told) -> None:
+        """Let the background sync this file at once, and call this when it has."""
+        SYNCER.sync_now(file, told)
 
     clock: Callable[[], float] = staticmethod(time.monotonic)  # tells how long ago something was written
 
@@ -172,7 +169,15 @@ class AppendFile:
         if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
             import asyncio  # where all players are in this process, nobody needs it
 
-            await asyncio.wrap_future(self._disk.sync_now(self))
+            loop = asyncio.get_running_loop()
+            done = asyncio.Event()
+
+            def told() -> None:
+                with suppress(RuntimeError):  # the loop is closed, so nobody waits any more
+                    loop.call_soon_threadsafe(done.set)
+
+            self._disk.sync_now(self, told)
+            await done.wait()
         if self._failure is not None:
             self._give_up(self._failure)
 
@@ -198,6 +203,8 @@ class AppendFile:
 
     def filesystem(self) -> int | None:
         """The number of the file system it is on; None: it has to be synced by itself."""
+        if self._place is not None and self._file >= 0 and self._failure is None:
+            return self._place
         with self._syncing:
             if self._file < 0 or self._mode is OFF or self._failure is not None:
                 return None

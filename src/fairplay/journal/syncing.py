@@ -6,19 +6,17 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from fairplay.core.errors import HostFault
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 PAUSE = 0.02  # seconds between two rounds of syncing in the background
 LINGER = 25  # rounds without anything to sync, after which the thread in the background ends
 MANY = 8  # files for which one call for their whole file system is faster
 SLOW, A_WHILE = 0.05, 5.0  # seconds: if such a call takes so long, none is made for a while
+Told = Callable[[], None]  # is called by the thread in the background, and raises nothing
 
 
 class Syncable(Protocol):
@@ -53,7 +51,7 @@ class Syncer:
         """Begin anew, in a process that was forked: it has none of the threads, and others sync its parent's files."""
         self._lock = threading.Lock()
         self._asked = threading.Event()  # somebody waits
-        self._dirty: dict[Syncable, list[Future[None]]] = {}  # what is to be synced, and who waits for it
+        self._dirty: dict[Syncable, list[Told]] = {}  # what is to be synced, and who waits for it
         self._awaited: list[Syncable] = []  # of these, those that somebody waits for
         self._one_by_one = 0.0  # until when
         self._running = False
@@ -65,17 +63,13 @@ class Syncer:
                 self._dirty.setdefault(file, [])
                 self._run()
 
-    def sync_now(self, file: "Syncable") -> "Future[None]":
-        """Sync this file at once, and say when it was done; if it fails, whoever appends next is told."""
-        from concurrent.futures import Future  # where nothing is awaited, nobody needs it
-
-        done: Future[None] = Future()
+    def sync_now(self, file: "Syncable", told: Told) -> None:
+        """Sync this file at once, and call this when it was done; if it fails, whoever appends next is told."""
         with self._lock:
-            self._dirty.setdefault(file, []).append(done)
+            self._dirty.setdefault(file, []).append(told)
             self._awaited.append(file)
             self._asked.set()
             self._run()
-        return done
 
     def round(self) -> bool:
         """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
@@ -120,7 +114,8 @@ class Syncer:
             if file.is_durable(since, size):
                 self.sync_later(file)
         for those in waiting.values():
-            tell(those)
+            for told in those:
+                told()
         return True
 
     def _sync_awaited(self) -> None:
@@ -137,7 +132,8 @@ class Syncer:
             return
         if file.sync_behind():
             self.sync_later(file)
-        tell(waiting)
+        for told in waiting:
+            told()
 
     def _run(self) -> None:
         if not self._running:
@@ -157,13 +153,6 @@ class Syncer:
                 if idle > LINGER and not self._dirty:
                     self._running = False
                     return
-
-
-def tell(waiting: "Iterable[Future[None]]") -> None:
-    """Let those go on who wait."""
-    for done in waiting:
-        if done.set_running_or_notify_cancel():
-            done.set_result(None)
 
 
 def sync_filesystem(file: int) -> None:
