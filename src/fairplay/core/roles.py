@@ -78,7 +78,8 @@ class Channel(Protocol):
 class AsyncChannel(Protocol):
     """The same, awaited.
 
-    One to a player that can be asked without waiting may also have `put`: see `QuickChannel`.
+    One to a player that can be asked without waiting may also have `put`: see `QuickChannel`. One that outlasts a match
+    may also have `part(parting)`, which says the last words at once and raises nothing; False: it has to be closed.
     """
 
     async def ask(self, message: Message) -> Answer:

@@ -148,11 +148,12 @@ class Hosted:
             if isinstance(self.record, MatchRecord):
                 self.record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
             final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
-            return self._end(final)
-        finally:
+            return self._end(final)  # and all of it is settled
+        except BaseException:
             if self.record is not None:
                 with suppress(HostFault):  # which closing the record will tell
                     await surely(self.record.settled())  # so that closing it waits for no disk
+            raise
 
     async def _begin_when(self, ready: "asyncio.Event", seating: "Seating", leaving: ExitStack) -> None:
         """Wait for the event with nothing on record, so that others may play the match meanwhile."""

@@ -126,14 +126,16 @@ class Remote(Questioner):
         self.had_turns(took)
         self._action = Due(wire.whole_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION)
         self._nonces = Nonces() if nonces is None else nonces
+        self.held = False  # is nothing asked any more without waiting?
         self._stale = 0
         self.changed = self._hear_of if changes else None  # what tells the player of changes, if it listens
         self._unheard = b""  # the newest change, if the player could not take it at once
-        # Of a question to one who can be asked at once:
-        self._then: Then | None = None  # None: none is open
+        # Of the last question:
         self._nonce = ""
         self._limit = 0.0
         self._due = ACKNOWLEDGEMENT
+        # If it was to one who can be asked at once:
+        self._then: Then | None = None  # None: it is not open
         self._clock = Clock(self._time_is_up)
         self._received = b""
 
@@ -149,9 +151,9 @@ class Remote(Questioner):
 
     async def hello(self) -> Answer:
         """Wait until the player is there, which may take longer than an answer; it may say its name."""
-        nonce, limit = self._nonces.next(), self._limits.start_up
-        text = wire.hello(self._game, match_id=self._match_id, nonce=nonce, limit=limit)
-        answer = await self._exchange(text, nonce, limit, INTRODUCTION)
+        self._nonce, self._limit, self._due = self._nonces.next(), self._limits.start_up, INTRODUCTION
+        text = wire.hello(self._game, match_id=self._match_id, nonce=self._nonce, limit=self._limit)
+        answer = await self._exchange(text)
         self._broken = answer if isinstance(answer, Failed) else None
         if isinstance(answer, Answered) and answer.value is not None and answer.value.changes:
             self.changed = self._hear_of
@@ -161,13 +163,13 @@ class Remote(Questioner):
         """Say it, and wait for the answer."""
         if self._broken is not None:
             return self._broken
-        return await self._exchange(*self._question(message))
+        return await self._exchange(self._question(message))
 
     def put(self, message: Message, then: Then) -> bool:
         """Say it, and have somebody called with the answer. False: it cannot be said without waiting, so `ask`."""
-        if self._broken is not None or not self._line.at_once:
+        if self.held or self._broken is not None or not self._line.at_once:
             return False
-        self._say(*self._question(message), then)
+        self._say(self._question(message), then)
         return True
 
     def forget(self) -> None:
@@ -193,28 +195,32 @@ class Remote(Questioner):
         text = change.written(wire.changed)
         self._unheard = b"" if self._line.offer(text) else text
 
-    def _question(self, message: Message) -> tuple[bytes, str, float, Due]:
-        """The next question: its text, its nonce, the seconds for an answer, and what is due."""
-        takes_turn = isinstance(message, TakeTurn)
-        self._turns += takes_turn
-        nonce, always = self._nonces.next(), self._budget.always
-        limit = self._budget.allowed(message) if always is None else always
-        text = wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
-        return text, nonce, limit, self._action if takes_turn else ACKNOWLEDGEMENT
+    def _question(self, message: Message) -> bytes:
+        """The text of the next question, of which it is noted what is due, and when."""
+        if isinstance(message, TakeTurn):
+            self._turns += 1
+            self._due = self._action
+        else:
+            self._due = ACKNOWLEDGEMENT
+        self._nonce = nonce = self._nonces.next()
+        always = self._budget.always
+        self._limit = limit = self._budget.allowed(message) if always is None else always
+        return wire.question(message, self._game, match_id=self._match_id, turn=self._turns, nonce=nonce, limit=limit)
 
-    async def _exchange(self, text: bytes, nonce: str, limit: float, due: Due) -> Answer:
+    async def _exchange(self, text: bytes) -> Answer:
         """Ask a question, and wait for its answer."""
         if not self._line.at_once:
-            return await self._awaited(text, nonce, limit, due)
+            return await self._awaited(text)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._say(text, nonce, limit, due, lambda answer: None if answered.done() else answered.set_result(answer))
+        self._say(text, lambda answer: None if answered.done() else answered.set_result(answer))
         try:
             return await answered
         finally:
             self.forget()
 
-    async def _awaited(self, text: bytes, nonce: str, limit: float, due: Due) -> Answer:
+    async def _awaited(self, text: bytes) -> Answer:
         """The same, where the line has to be awaited."""
+        nonce, limit, due = self._nonce, self._limit, self._due
         line, timer, received = self._line, Timer(limit), b""
         await line.wake()
         try:
@@ -240,13 +246,10 @@ class Remote(Questioner):
             self._budget.spend_turn(answer.took)
         return answer
 
-    def _say(self, text: bytes, nonce: str, limit: float, due: Due, then: Then) -> None:
+    def _say(self, text: bytes, then: Then) -> None:
         """Ask a question, and have somebody called with its answer."""
-        line = self._line
+        line, limit = self._line, self._limit
         self._then = then
-        self._nonce = nonce
-        self._limit = limit
-        self._due = due
         self._clock.begin(limit)
         if limit <= 0:
             self._time_is_up()

@@ -164,7 +164,7 @@ def question(
     line: WireMessage
     match message:
         case messages.Start(seat, names, view):
-            line = Start(seat=seat, names=names, view=game.pack(view), **common)
+            line = Start(seat=seat, names=names, view=msgspec.Raw(game.pack_text(view)), **common)
         case messages.Tell(news):
             line = Tell(news=news, **common)
         case messages.End(result):

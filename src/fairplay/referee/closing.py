@@ -21,7 +21,13 @@ def close_all(channels: Iterable[Channel], parting: Parting = None) -> None:
 
 async def close_all_async(channels: Iterable[AsyncChannel], parting: Parting = None) -> None:
     """Close every channel at once, with these last words, and come back when all of them are closed."""
-    await all_surely([channel.close(parting) for channel in channels])
+    await all_surely([channel.close(parting) for channel in channels if not parted(channel, parting)])
+
+
+def parted(channel: AsyncChannel, parting: Parting) -> bool:
+    """Say the last words, if that is all there is to do and nobody has to wait for it: a task takes far longer."""
+    part = getattr(channel, "part", None)
+    return part is not None and part(parting)
 
 
 async def all_surely(works: Sequence[Coroutine[Any, Any, None]]) -> None:

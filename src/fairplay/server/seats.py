@@ -13,7 +13,7 @@ from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
 from fairplay.players.limits import Limits
 from fairplay.players.location import Location
-from fairplay.players.remote import Remote, Then
+from fairplay.players.remote import Remote
 from fairplay.referee.closing import close_all_async
 from fairplay.server.visitor import Visitor
 
@@ -35,6 +35,8 @@ class Pause:
     async def begin(self, within: float) -> None:
         """Ask nobody any more, and come back when nobody is there who has to answer, or after so many seconds."""
         self.is_on = True
+        for seated in self.seated:
+            seated.held = True
         until = asyncio.get_running_loop().time() + within
         while any(seated.has_to_answer for seated in self.seated) and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(A_MOMENT)
@@ -45,8 +47,8 @@ class Seated(Remote):
 
     def __init__(self, visitor: Visitor, game: Game[Any, Any, Any], pause: Pause, **options: Any) -> None:
         super().__init__(visitor.line, game, nonces=visitor.nonces, changes=visitor.changes, **options)
-        self._pause = pause
         self._visitor = visitor
+        self.held = pause.is_on
         pause.seated.add(self)
 
     @property
@@ -54,21 +56,24 @@ class Seated(Remote):
         """Is it asked, and is it there?"""
         return self.is_asking and self._visitor.line.is_there
 
-    def put(self, message: Message, then: Then) -> bool:
-        return not self._pause.is_on and super().put(message, then)
-
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer; if nobody is asked any more, this waits to be called off."""
-        if self._pause.is_on:
+        if self.held:
             await asyncio.get_running_loop().create_future()
         return await super().ask(message)
 
+    def part(self, parting: Parting | Failed) -> bool:
+        """Hand over a receipt, if there is one. False: the line has to be cut."""
+        if isinstance(parting, Ejected) or self._broken is not None:
+            return False
+        if isinstance(parting, Receipt):
+            self._line.offer(self._last_words(parting))
+        return True
+
     async def close(self, parting: Parting | Failed) -> None:
         """Say why, and cut the line; or hand over a receipt."""
-        if isinstance(parting, Ejected) or self._broken is not None:
+        if not self.part(parting):
             await super().close(parting)
-        elif isinstance(parting, Receipt):
-            self._line.offer(self._last_words(parting))
 
 
 class Excused:
