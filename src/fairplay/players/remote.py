@@ -270,7 +270,7 @@ class Remote(Questioner):
         value = self._judged(heard, self._nonce, self._due)
         if value is OLD:
             self._line.listen(self._hear)
-        elif isinstance(value, Wrong):
+        elif type(value) is Wrong:
             self._fail(value, heard)
         else:
             self._end(Answered(value, self._clock.end(), self._evidence))

@@ -31,11 +31,11 @@ HANDS = 6  # turns of the loop from where a reply comes in to where it is read, 
 class Round:
     """From when all questions count that were asked between two looks."""
 
-    __slots__ = ("lost", "since")
+    __slots__ = ("net", "since")
 
     def __init__(self, since: float, lost: float) -> None:
         self.since = since
-        self.lost = lost  # seconds, up to then
+        self.net = since - lost  # by a clock that stands still while time is lost
 
 
 class Lag:
@@ -52,8 +52,8 @@ class Lag:
         self.alarm = inf  # when it goes off
         self._due: float | None = None  # when the next call ought to come; None: nobody waits
         self._lost = 0.0  # seconds, up to the last call
-        # The last looks, from the last one that had to wait: when they were over, and what was lost by then.
-        self.looks: deque[tuple[float, float]] = deque(maxlen=HANDS)
+        # The last looks, from the last one that had to wait: when they were over, without what was lost by then.
+        self.looks: deque[float] = deque(maxlen=HANDS)
         selector = getattr(loop, "_selector", None)
         self._watches = selector is not None
         if selector is not None:
@@ -72,7 +72,7 @@ class Lag:
     def passed(self, since: Round) -> float:
         """Seconds from a question until now, but for those that were lost."""
         now = asyncio.get_running_loop().time()
-        return max(0.0, now - since.since - (self.lost_at(now) - since.lost))
+        return max(0.0, now - self.lost_at(now) - since.net)
 
     def lost_at(self, now: float) -> float:
         """Seconds that were lost up to now; of two such figures the difference counts."""
@@ -116,14 +116,14 @@ class Lag:
         def watched(timeout: float | None = None) -> Any:
             since = clock()
             if self.round is not None:
-                self.round.since, self.round.lost = since, self.lost_at(since)
+                self.round.since, self.round.net = since, since - self.lost_at(since)
                 self.round = None
             ready = select(timeout)
             if self._due is not None:
                 self.looked = now = clock()
                 if now - since > AT_ONCE:
                     self.looks.clear()
-                self.looks.append((now, self.lost_at(now)))
+                self.looks.append(now - self.lost_at(now))
             return ready
 
         return watched
@@ -167,7 +167,7 @@ class Clock:
 
     def end(self, *, is_up: bool = False) -> float:
         """It was answered, or the time for that is up: how long it took."""
-        lag, asked = self._lag, self._asked
+        lag = self._lag
         assert lag is not None
         lag.waiting.discard(self)
         if self._last_look is not None:
@@ -175,11 +175,10 @@ class Clock:
             self._last_look = None
         if is_up or not lag.looks:
             self._over = asyncio.get_running_loop().time()
-            net = lag.passed(asked)
+            net = lag.passed(self._asked)
         else:
             self._over = lag.looked
-            looked, lost = lag.looks[0]
-            net = looked - asked.since - (lost - asked.lost)
+            net = lag.looks[0] - self._asked.net
         self.taken = net = net if net > 0.0 else 0.0
         return net
 

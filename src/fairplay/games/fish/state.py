@@ -149,18 +149,20 @@ def placed(state: State, cell: int) -> State:
 
 def moved(state: State, start: int, to: int) -> State:
     """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
-    order = state.order
-    seat = order[0]
-    fish, penguins, scores = state.fish >> FISH_BITS * start & FISH_MASK, state.penguins, state.scores
-    mine = penguins[seat]
-    slot = mine.index(start)
+    order, shift = state.order, FISH_BITS * start
+    seat, fish = order[0], state.fish >> shift & FISH_MASK
+    penguins, scores = list(state.penguins), list(state.scores)
+    mine = list(penguins[seat])
+    mine[mine.index(start)] = to
+    penguins[seat] = tuple(mine)
+    scores[seat] += fish
     return State(
         state.grid,
-        state.fish - (fish << FISH_BITS * start),
+        state.fish - (fish << shift),
         state.free ^ 1 << to,  # the tile left behind was not free, and now it is a hole
-        (*penguins[:seat], (*mine[:slot], to, *mine[slot + 1 :]), *penguins[seat + 1 :]),
-        (*scores[:seat], scores[seat] + fish, *scores[seat + 1 :]),
-        (*order[1:], seat),
+        tuple(penguins),
+        tuple(scores),
+        order[1:] + order[:1],
         state.stage,
         state.each,
         state.colours,
