@@ -32,6 +32,7 @@ from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.server.house import House
 from fairplay.server.reception import Reception
+from fairplay.server.serving import collect_seldom
 from fairplay.server.settings import HouseSettings, offer
 from fairplay.server.visitor import Visitor
 
@@ -282,6 +283,7 @@ def main() -> None:
     parser.add_argument("loops", nargs="*", metavar="LOOP", help=f"of {', '.join(LOOPS)}; all if none is given")
     chosen = parser.parse_args()
     figures = {}
+    collect_seldom()
     for name in chosen.loops or LOOPS:
         with asyncio.Runner(loop_factory=LOOPS[name]) as runner:
             figures[name] = runner.run(saturated(chosen.rooms, chosen.rounds))

@@ -74,12 +74,15 @@ def doors_from(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
     """Serve until Ctrl-C or SIGTERM, which stops it in good order, with exit code 0; the second one does so at once."""
+    from fairplay.server.serving import collect_seldom
+
     try:
         import uvloop
 
         factory = uvloop.new_event_loop
     except ImportError:
         factory = None
+    collect_seldom()
     with asyncio.Runner(loop_factory=factory) as runner:
         try:
             runner.run(serving)

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -19,6 +20,17 @@ from fairplay.server.web import shown
 
 LOCK = "lock"  # the file that shows that a house is open
 PAUSE = "the house stops for a while"
+SELDOM = 20_000  # objects that are new and still there, before somebody looks whether they are garbage
+
+
+def collect_seldom() -> None:
+    """Have this process look for garbage seldom: of what a house makes, nearly all is gone as soon as it is not needed.
+
+    What is there by now is not looked at again.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(SELDOM)
 
 
 async def serve(settings: HouseSettings) -> None:
