@@ -17,7 +17,7 @@ from fairplay.journal.files import NotAFile, refuse_others
 from fairplay.journal.syncing import Syncer, Told, sync_filesystem, syncfs
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-GLANCE = 0.001  # seconds: who wants to write here behind our back takes longer than this to begin
+GLANCE = 0.01  # seconds between two looks whether somebody writes here behind our back
 
 
 class Sync(Enum):

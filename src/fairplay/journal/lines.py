@@ -12,7 +12,7 @@ from fairplay.core.events import Fact, Result
 
 FORMAT = 3
 NO_HASH = b"0" * 64  # what the first line is chained to
-MARKED = re.compile(rb'(\{.*),"mark":"([0-9a-f]{32})"', re.DOTALL)
+MARKED = re.compile(rb'(\{.*)(,"mark":"[0-9a-f]{32}")', re.DOTALL)
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -93,9 +93,9 @@ encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(JournalLine).decode
 
 
-def seal(before: bytes, match: bytes, body: bytes) -> bytes:
-    """The hash of a line: over the hash before, the id of the match, and the line's bytes up to its own hash."""
-    return hexlify(sha256(before + match + body).digest())
+def seal(chained: bytes) -> bytes:
+    """The hash of a line, from the hash before, the id of the match, and the line's bytes up to its own hash."""
+    return hexlify(sha256(chained).digest())
 
 
 class Marks:
@@ -107,13 +107,13 @@ class Marks:
     def __init__(self, key: bytes) -> None:
         self._begun = blake2b(digest_size=16, key=key)  # to copy it takes less than to begin anew
 
-    def put(self, before: bytes, match: bytes, body: bytes) -> bytes:
-        """A line's bytes with the mark behind them."""
+    def of(self, chained: bytes) -> bytes:
+        """The mark of a line, as it stands behind the line's bytes."""
         mark = self._begun.copy()
-        mark.update(before + match + body)
-        return b'%b,"mark":"%b"' % (body, hexlify(mark.digest()))
+        mark.update(chained)
+        return b',"mark":"%b"' % hexlify(mark.digest())
 
     def fit(self, before: bytes, match: bytes, body: bytes) -> bool:
         """Do a line's bytes bear the mark?"""
         found = MARKED.fullmatch(body)
-        return found is not None and compare_digest(self.put(before, match, found[1]), body)
+        return found is not None and compare_digest(self.of(before + match + found[1]), found[2])

@@ -136,11 +136,12 @@ class MatchRecord:
 
     def append(self, line: JournalLine) -> bool:
         """Add a line to the chain."""
-        body = encode(line)[:-1]  # without its closing brace
+        above = self._hash + self._id
+        chained = above + encode(line)[:-1]  # without its closing brace
         if self.marks is not None:
-            body = self.marks.put(self._hash, self._id, body)
-        head = seal(self._hash, self._id, body)
-        behind = self._file.append(b'%b,"hash":"%b"}\n' % (body, head))
+            chained += self.marks.of(chained)
+        head = seal(chained)
+        behind = self._file.append(b'%b,"hash":"%b"}\n' % (chained[len(above) :], head))
         self._hash = head
         self._seq += 1
         return behind

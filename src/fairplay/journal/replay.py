@@ -177,7 +177,7 @@ def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
             match = value.match.encode()
         if value.seq != number - 1:
             raise BadJournal(number, f"this line says it is number {value.seq}, but it is {number - 1}", byte)
-        if seal(before, match, body) != digest:
+        if seal(before + match + body) != digest:
             raise BadJournal(number, "the hash does not fit: this line or the one before was changed", byte)
         before = digest
         lines.append(value)

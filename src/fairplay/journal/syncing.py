@@ -110,9 +110,10 @@ class Syncer:
                 for file, those in waiting.items():
                     self._dirty.setdefault(file, []).extend(those)
             return False
-        for file, since, size in behind:
-            if file.is_durable(since, size):
-                self.sync_later(file)
+        again = [file for file, since, size in behind if file.is_durable(since, size)]
+        with self._lock:
+            for file in again:
+                self._dirty.setdefault(file, [])
         for those in waiting.values():
             for told in those:
                 told()

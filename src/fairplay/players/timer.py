@@ -10,7 +10,8 @@ milliseconds, turn after turn. So a reply is charged only up to the last look at
 come: the last one that had to wait, as then nothing lay there; or one a few looks ago, as a reply passes through a few
 hands until it is read. And a question counts from the first look behind it, as others may be first. So the clock is
 read at each look, and never for a single question.
-(Loops that are not asyncio's own do not tell when they look; there, only long delays count.)
+(Loops that are not asyncio's own do not tell when they look; there, only long delays count, and a question counts from
+the next turn of the loop.)
 """
 
 import asyncio
@@ -64,10 +65,16 @@ class Lag:
         if self._due is None:
             self.looks.clear()
             self._call_again()
-        now = self.looked if self._watches else asyncio.get_running_loop().time()
-        begun = Round(now, self.lost_at(now))
-        self.round = begun if self._watches else None
+        loop = asyncio.get_running_loop()
+        if not self._watches:
+            loop.call_soon(self._end_round, loop)
+        now = self.looked if self._watches else loop.time()
+        self.round = begun = Round(now, self.lost_at(now))
         return begun
+
+    def _end_round(self, loop: asyncio.AbstractEventLoop) -> None:
+        """All have been asked who were to be asked in this turn of the loop."""
+        self._begins(loop.time())
 
     def passed(self, since: Round) -> float:
         """Seconds from a question until now, but for those that were lost."""
@@ -110,14 +117,18 @@ class Lag:
         self._due = self.looked + PERIOD
         loop.call_at(self._due, self._call)
 
+    def _begins(self, now: float) -> None:
+        """Those who were asked by now have from now on."""
+        if self.round is not None:
+            self.round.since, self.round.net = now, now - self.lost_at(now)
+            self.round = None
+
     def _watched(self, select: Callable[..., Any], clock: Callable[[], float]) -> Callable[..., Any]:
         """How a loop looks at all lines, noting when it did while somebody waits."""
 
         def watched(timeout: float | None = None) -> Any:
             since = clock()
-            if self.round is not None:
-                self.round.since, self.round.net = since, since - self.lost_at(since)
-                self.round = None
+            self._begins(since)
             ready = select(timeout)
             if self._due is not None:
                 self.looked = now = clock()

@@ -113,7 +113,7 @@ class Notebook:
         assert self._file is not None
         line = msgspec.structs.replace(line, at=self._now())
         body = encode(line)[:-1]
-        self._hash = seal(self._hash, CHAIN, body)
+        self._hash = seal(self._hash + CHAIN + body)
         if self._file.append(b'%b,"hash":"%b"}\n' % (body, self._hash)):
             self._file.sync()
         self.take(line)
@@ -240,7 +240,7 @@ class Damaged(Exception):
 def checked(raw: bytes, before: bytes, number: int) -> tuple[Any, bytes]:
     """A line and its hash. Raises Damaged unless it is chained to what is before."""
     body, comma, rest = raw.rpartition(b',"hash":"')
-    found = seal(before, CHAIN, body)
+    found = seal(before + CHAIN + body)
     if not comma or rest != b'%b"}\n' % found:
         raise Damaged(f"line {number} was changed since it was written")
     try:
