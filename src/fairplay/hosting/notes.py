@@ -25,6 +25,7 @@ class Notes:
         self.evidence: list[tuple[Seat, str]] = []  # (seat, what it said)
         self.took = defaultdict[Seat, list[float]](list, {seat: list(turns) for seat, turns in took.items()})
         self._record = record
+        self._write = record.write
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         if isinstance(event, Acted):
@@ -34,7 +35,7 @@ class Notes:
                 self.took[event.seat].append(answer.took)
             if isinstance(answer, Failed) and answer.evidence:
                 self.evidence.append((event.seat, answer.evidence))
-        return self._record.write(event, message, answer)
+        return self._write(event, message, answer)
 
     def settle(self) -> None:
         self._record.settle()

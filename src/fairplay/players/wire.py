@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from fairplay.core import messages
 from fairplay.core.errors import BadRequest
@@ -120,7 +121,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a player sends: an action to take_turn, null to everything else (or its name to hello)."""
 
     nonce: Nonce
-    answer: msgspec.Raw
+    answer: Raw
 
 
 class Whole(msgspec.Struct, Generic[Value], frozen=True, forbid_unknown_fields=True):
@@ -158,13 +159,13 @@ def question(
 ) -> bytes:
     """A message as a line."""
     if isinstance(message, messages.TakeTurn):  # which most of them are
-        view = msgspec.Raw(game.pack_text(message.view))
+        view = Raw(game.pack_text(message.view))
         return encode(TakeTurn(match=match_id, turn=turn, nonce=nonce, limit=limit, view=view)) + b"\n"
     common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
     line: WireMessage
     match message:
         case messages.Start(seat, names, view):
-            line = Start(seat=seat, names=names, view=msgspec.Raw(game.pack_text(view)), **common)
+            line = Start(seat=seat, names=names, view=Raw(game.pack_text(view)), **common)
         case messages.Tell(news):
             line = Tell(news=news, **common)
         case messages.End(result):
@@ -226,7 +227,7 @@ def read_reply(line: bytes) -> Reply | Malformed:
         return Malformed(oddity(line) or "an object with a nonce and an answer, and nothing else, was due")
 
 
-def read_answer(line: bytes, reply: Reply, decode: Callable[[msgspec.Raw], Any]) -> Any | Malformed:
+def read_answer(line: bytes, reply: Reply, decode: Callable[[Raw], Any]) -> Any | Malformed:
     """The answer in a reply, if it is of the kind that is due."""
     try:
         answer = decode(reply.answer)
@@ -246,7 +247,7 @@ def whole_decoder(kind: Any) -> Callable[[bytes], Whole[Any]]:
 
 
 @cache
-def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[msgspec.Raw], Any]:
+def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[Raw], Any]:
     """What makes actions of a game from the answer in a reply."""
     return msgspec.json.Decoder(game.action).decode
 

@@ -99,7 +99,8 @@ class House:
         self._missed: set[str] = set()  # who was waited for in vain, and is not waited for again until it comes
         self._farewells = Farewells()
         self._spectators = Spectators(self.rooms, settings.strangers.spectators, self._farewells)
-        self._folder = Path(settings.folder)
+        self._matches = str(Path(settings.folder, MATCHES))
+        self._key = str(Path(settings.folder, KEY))
 
     # Visitors.
 
@@ -146,8 +147,8 @@ class House:
             entrants=tuple(entrants),
             parameters=offer.parameters,
             limits=offer.limits,
-            journal=str(self._folder / MATCHES),
-            key=str(self._folder / KEY),
+            journal=self._matches,
+            key=self._key,
         )
         try:
             self._begun(new_match(spec), visitors)
@@ -158,10 +159,9 @@ class House:
 
     def take_up(self) -> None:
         """Go on with all matches that were interrupted, as soon as their players are back."""
-        folder = self._folder / MATCHES
-        for path in unfinished(folder, lambda opening: True):
+        for path in unfinished(self._matches, lambda opening: True):
             try:
-                sitting = gone_on_with(path, None, None, journal_in(folder, Sync.BATCH, str(self._folder / KEY)))
+                sitting = gone_on_with(path, None, None, journal_in(self._matches, Sync.BATCH, self._key))
                 self._begun(sitting)
             except FairplayError as error:
                 warn("match left as it is", match=path.stem, why=str(error))
@@ -301,7 +301,7 @@ class House:
     def journal(self, match: str) -> Path | None:
         """Where a match of this id is recorded, which is over; None: there is none."""
         known = any(one.match == match and one.recorded for one in self.finished)
-        return self._folder / MATCHES / f"{match}.jsonl" if known else None
+        return Path(self._matches, f"{match}.jsonl") if known else None
 
     def refused(self, place: str, reason: str, why: str) -> None:
         """Somebody was turned away at the door."""

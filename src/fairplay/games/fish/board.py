@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Any
 
 from fairplay.games.fish.actions import Move, Place
-from fairplay.games.fish.pieces import Position
+from fairplay.games.fish.pieces import FISH_BITS, Position
 
 # From an even row and from an odd row, in the order N, NE, SE, S, SW, NW (Fish §1.3).
 STEPS = (
@@ -30,6 +30,7 @@ class Grid:
         self.positions: tuple[Position, ...] = tuple((row, column) for row in range(rows) for column in range(columns))
         # The number of the cell at a position; None: off the board.
         self.cell: Callable[[Position], int | None] = {place: cell for cell, place in enumerate(self.positions)}.get
+        self.fish_bytes = FISH_BITS * len(self.positions) + 7 >> 3  # that hold the fish on all cells
         self._places = tuple(Place(position) for position in self.positions)
         self._lines = [self._lines_from(position) for position in self.positions]
         self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)

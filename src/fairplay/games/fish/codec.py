@@ -8,8 +8,8 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.fish.board import Grid
-from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
-from fairplay.games.fish.state import FISH_BITS, Stage, State, state_of
+from fairplay.games.fish.pieces import COLOURS, FISH_BITS, LONGEST_SIDE, MOST_FISH, Position
+from fairplay.games.fish.state import Stage, State, state_of
 
 Colour = Literal["red", "white", "brown", "black"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]

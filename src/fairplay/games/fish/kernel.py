@@ -3,7 +3,7 @@
 from fairplay.core.game import Seat
 from fairplay.games.fish import codec, search
 from fairplay.games.fish.actions import Move
-from fairplay.games.fish.state import FISH_BITS, PLACING, State
+from fairplay.games.fish.state import PLACING, State
 from fairplay.kernels import kernels
 
 MOST_CELLS = 64  # of a board that the kernels know
@@ -68,4 +68,4 @@ def text(seat: Seat | None, state: State) -> bytes:
 
 def fish_of(state: State) -> bytes:
     """The fish on the board, three bits a cell."""
-    return state.fish.to_bytes(FISH_BITS * len(state.grid.near) + 7 >> 3, "little")
+    return state.fish.to_bytes(state.grid.fish_bytes, "little")

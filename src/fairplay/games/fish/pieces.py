@@ -9,6 +9,7 @@ Coordinate = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Position = tuple[Coordinate, Coordinate]  # (row, column), from the top left corner
 
 COLOURS = ("red", "white", "brown", "black")  # the fixed order: the first goes to the youngest
+FISH_BITS = 3  # that hold the fish on a tile
 MOST_FISH = 5  # on one tile
 LONGEST_SIDE = 100  # of a board, in tiles
 

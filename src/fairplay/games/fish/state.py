@@ -8,9 +8,8 @@ import msgspec
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.board import Grid, grid
-from fairplay.games.fish.pieces import COLOURS, Position
+from fairplay.games.fish.pieces import COLOURS, FISH_BITS, Position
 
-FISH_BITS = 3  # what one tile takes up in `State.fish`
 FISH_MASK = 0b111
 DIGITS = bytes(sign & FISH_MASK for sign in range(256))  # what a digit in ASCII is worth
 OCTAL = bytes(ord("0") + (count & FISH_MASK) for count in range(256))  # and the digit that stands for a count of fish
