@@ -99,23 +99,23 @@ def path_of(spec: MatchSpec) -> Path:
 
 def new_match(spec: MatchSpec) -> Sitting:
     """A match that is dealt now."""
-    game, journal = spec.rules(), None
+    game, journal, labels, addresses = spec.rules(), None, spec.labels, spec.addresses
     if spec.journal is not None:
         journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
-    limits = asked_for(spec.limits, spec.addresses)
-    terms = terms_for(spec.addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
-    match = dealt(game, spec.labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
+    limits = asked_for(spec.limits, addresses)
+    terms = terms_for(addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
+    match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[AnyMatch], Record] = unrecorded
     if journal is not None:
         begin = partial(
             journal.begin,
-            players=spec.addresses,
+            players=addresses,
             drawn=spec.seed is None,
             guessable=spec.guessable,
             pondering=spec.pondering,
             **terms.kept,
         )
-    return Sitting(match, spec.labels, spec.addresses, terms, begin, guessable=spec.guessable)
+    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable)
 
 
 def journal_in(
