@@ -17,7 +17,6 @@ from fairplay.journal.files import NotAFile, refuse_others
 from fairplay.journal.syncing import Syncer, Told, sync_filesystem, syncfs
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-GLANCE = 0.01  # seconds between two looks whether somebody writes here behind our back
 
 
 class Sync(Enum):
@@ -119,7 +118,6 @@ class AppendFile:
         self._mode = sync
         self._size = self._durable = disk.size(file)  # bytes: all of them, and those that were synced
         self._since = 0.0  # no byte that was not synced is older than this
-        self._looked = -1.0  # when it was last made sure that nobody else writes here
         self._syncing = threading.Lock()
         self._place: int | None = None  # the number of its file system, once somebody asked
         self._failure: OSError | None = None
@@ -140,10 +138,9 @@ class AppendFile:
         if file < 0 or self._failure is not None:
             self._give_up(self._failure)
         try:
-            if now - self._looked > GLANCE:
-                self._looked = now
-                if disk.size(file) != size:
-                    self._abandon(f"another process has written to {self.path}; this one stops")
+            # If all was synced, some time has passed: did anybody write here behind our back?
+            if (self._durable == size or self._mode is OFF) and disk.size(file) != size:
+                self._abandon(f"another process has written to {self.path}; this one stops")
             written = disk.write(file, text)
         except OSError as error:
             self._give_up(error)

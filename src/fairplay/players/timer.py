@@ -76,10 +76,9 @@ class Lag:
         """All have been asked who were to be asked in this turn of the loop."""
         self._begins(loop.time())
 
-    def passed(self, since: Round) -> float:
+    def passed(self, since: Round, now: float) -> float:
         """Seconds from a question until now, but for those that were lost."""
-        now = asyncio.get_running_loop().time()
-        return max(0.0, now - self.lost_at(now) - since.net)
+        return now - self.lost_at(now) - since.net
 
     def lost_at(self, now: float) -> float:
         """Seconds that were lost up to now; of two such figures the difference counts."""
@@ -185,8 +184,8 @@ class Clock:
             self._last_look.cancel()
             self._last_look = None
         if is_up or not lag.looks:
-            self._over = asyncio.get_running_loop().time()
-            net = lag.passed(self._asked)
+            self._over = now = asyncio.get_running_loop().time()
+            net = lag.passed(self._asked, now)
         else:
             self._over = lag.looked
             net = lag.looks[0] - self._asked.net
@@ -204,8 +203,9 @@ class Clock:
     def look(self) -> None:
         """See whether the time is really up, or only the alarm was: then it is due later."""
         assert self._lag is not None
-        left = self._limit - self._lag.passed(self._asked)
-        self.due = asyncio.get_running_loop().time() + left if left > 0 else inf
+        now = asyncio.get_running_loop().time()
+        left = self._limit - self._lag.passed(self._asked, now)
+        self.due = now + left if left > 0 else inf
         if left <= 0:
             self._look_again(HANDS)
 
@@ -232,7 +232,9 @@ class Timer(Clock):
     @property
     def left(self) -> float:
         """Seconds until the time is up."""
-        return self._limit if self._lag is None else self._limit - self._lag.passed(self._asked)
+        if self._lag is None:
+            return self._limit
+        return self._limit - self._lag.passed(self._asked, asyncio.get_running_loop().time())
 
     def __enter__(self) -> Self:
         if self._limit <= 0:
