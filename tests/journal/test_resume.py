@@ -11,6 +11,7 @@ import pytest
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
 from fairplay.journal.append_file import InUse
 from fairplay.journal.lines import Parent, Resumed
+from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Finished, branched
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
@@ -274,6 +275,23 @@ def test_a_writer_that_was_overtaken_stops_and_writes_nothing(tmp_path: Path) ->
         stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
     with pytest.raises(HostFault):
         stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+
+    assert path.read_bytes() == left
+
+
+@pytest.mark.parametrize("sync", Sync)
+def test_a_writer_that_is_overtaken_later_stops_when_all_of_its_own_is_durable(sync: Sync, tmp_path: Path) -> None:
+    path, _ = record(tmp_path, [first, first, first])
+    cut(path, 6)
+    stale, _ = Journal(tmp_path, sync=sync).resume(path)
+    stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
+    stale.settle()
+    with path.open("ab") as file:
+        file.write(b"of somebody else\n")
+    left = path.read_bytes()
+
+    with pytest.raises(HostFault, match="another process has written to"):
+        stale.write(Ejected(1, Fault.GONE, Moment.TURN, ""), None, None)
 
     assert path.read_bytes() == left
 
