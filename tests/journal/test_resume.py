@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
-from fairplay.journal.append_file import InUse
+from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.lines import Parent, Resumed
-from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Finished, branched
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
