@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test test-long check bench against reliability guards goldens pictures tables lock clean
+.PHONY: help setup demo test test-long check bench bench-peers against reliability guards goldens pictures tables lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
+	@echo "make bench-peers  measure beside other libraries, and write docs/benchmarks.md anew (a few minutes; installs them into .peers)"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
@@ -73,6 +74,9 @@ bench: setup
 	@$(BIN)/python benchmarks/distances.py
 	@$(BIN)/python benchmarks/tournament.py
 	@$(BIN)/python benchmarks/kernels.py
+
+bench-peers: setup
+	@$(BIN)/python -m benchmarks.peers
 
 against: setup
 	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)
