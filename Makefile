@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test test-long check bench bench-peers against reliability guards goldens pictures tables lock clean
+.PHONY: help setup demo test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
@@ -19,6 +19,7 @@ help:
 	@echo "make goldens   write the golden playthroughs and pictures and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs anew"
+	@echo "make ratings   play the ladders of house players, and write their ratings anew (minutes; goes on if it was interrupted)"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
 
@@ -101,8 +102,16 @@ pictures: setup
 tables: setup
 	@$(BIN)/python -m tools.tables
 
+ratings: setup
+	@$(BIN)/python -m benchmarks.ladders before
+	@for cup in benchmarks/ladders/*.toml; do \
+		echo "-- $$cup"; \
+		$(BIN)/fairplay tournament $$cup --out .ladders/$$(basename $$cup .toml) || exit; done
+	@$(BIN)/python -m benchmarks.ladders after
+	@$(BIN)/python -m tools.tables
+
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
 
 clean:
-	rm -rf .venv .peers demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .peers .ladders demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
