@@ -114,4 +114,4 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
 
 clean:
-	rm -rf .venv .peers .ladders demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .peers .ladders .ladders.old demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

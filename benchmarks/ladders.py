@@ -58,8 +58,10 @@ def begin() -> None:
     for cup in cups():
         text = cup.read_text(encoding="utf-8")
         cup.write_text(with_players(text, title(cup.stem).ladder), encoding="utf-8")
+    old = FOLDER.with_name(f"{FOLDER.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
     if (FOLDER / WRITTEN).exists():
-        shutil.rmtree(FOLDER)
+        shutil.rmtree(FOLDER.rename(old))  # what is half removed in its own place would be gone on with
 
 
 def write() -> None:
@@ -148,6 +150,8 @@ def main() -> None:
     except Unable as error:
         print(f"ladders: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,23 @@ def test_what_was_played_is_kept_until_it_is_written_and_then_played_anew(tree: 
 
     ladders.write()
     ladders.begin()
+    assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
+
+
+def test_what_is_half_removed_is_not_gone_on_with(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path, ignore_errors: bool = False) -> None:
+        if path.exists():
+            raise KeyboardInterrupt
+
+    (tree / "played/fish").mkdir(parents=True)
+    (tree / "played" / ladders.WRITTEN).touch()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("benchmarks.ladders.shutil.rmtree", interrupted)
+        ladders.begin()
     assert not (tree / "played").exists()
+
+    ladders.begin()
+    assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
 
 
 def test_the_ladder_of_a_game_takes_the_places_in_its_cup(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
