@@ -25,7 +25,7 @@ from fairplay.kernels import kernels
 from tools.marks import filled
 from tools.tables import ROOT
 
-ROUNDS = 40  # each is measured so often, ours and theirs by turns; the best round counts
+ROUNDS = 100  # each is measured so often, ours and theirs by turns; the best round counts
 PEERS = ROOT / ".peers"
 PYTHON = PEERS / "bin" / "python"
 SCRIPT = ROOT / "benchmarks" / "theirs.py"  # which plays there

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib.metadata import version
 
-ROUND = 0.05  # seconds that a round takes at least, ours too: short ones are disturbed less, and would look better
+ROUND = 0.02  # seconds that a round takes at least, ours too: short ones are disturbed less, and would look better
 BATCH = 10_000  # matches in a batch
 
 Benchmark = Callable[[], int]  # does some work, and says how many moves that was

@@ -115,6 +115,7 @@ def test_ours_and_theirs_take_turns() -> None:
 
 
 def test_a_round_goes_on_until_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theirs, "ROUND", 0.05)
     clock = count(0, 0.02)
     monkeypatch.setattr("benchmarks.theirs.time.perf_counter", lambda: next(clock))
 
