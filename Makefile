@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test test-long check bench against reliability guards goldens pictures tables lock clean
+.PHONY: help setup demo test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
@@ -12,12 +12,14 @@ help:
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make bench     measure, and show a table"
+	@echo "make bench-peers  measure beside other libraries, and write docs/benchmarks.md anew (a few minutes; installs them into .peers)"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
 	@echo "make goldens   write the golden playthroughs and pictures and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs anew"
+	@echo "make ratings   play the ladders of house players, and write their ratings anew (minutes; goes on if it was interrupted)"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
 
@@ -74,6 +76,9 @@ bench: setup
 	@$(BIN)/python benchmarks/tournament.py
 	@$(BIN)/python benchmarks/kernels.py
 
+bench-peers: setup
+	@$(BIN)/python -m benchmarks.peers
+
 against: setup
 	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)
 
@@ -97,8 +102,16 @@ pictures: setup
 tables: setup
 	@$(BIN)/python -m tools.tables
 
+ratings: setup
+	@$(BIN)/python -m benchmarks.ladders before
+	@for cup in benchmarks/ladders/*.toml; do \
+		echo "-- $$cup"; \
+		$(BIN)/fairplay tournament $$cup --out .ladders/$$(basename $$cup .toml) || exit; done
+	@$(BIN)/python -m benchmarks.ladders after
+	@$(BIN)/python -m tools.tables
+
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
 
 clean:
-	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .peers .ladders .ladders.old demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

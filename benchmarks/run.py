@@ -206,7 +206,7 @@ def measure(chosen: dict[str, Benchmark], rounds: int) -> dict[str, dict[str, fl
             moves = run()
             best[name] = min(best[name], (time.perf_counter() - since) / moves * 1e6)
     unit = best.pop("call")
-    figures = {name: {"us": round(us, 3), "calls": round(us / unit, 1)} for name, us in best.items()}
+    figures = {name: {"us": round(us, 4), "calls": round(us / unit, 1)} for name, us in best.items()}
     return {"call": {"us": round(unit, 4), "calls": 1.0}, **figures}
 
 

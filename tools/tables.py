@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools.marks import filled
+
 ROOT = Path(__file__).parent.parent
-BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 PARTS = ("src/fairplay", "tests", "benchmarks", "docs", "examples", "tools")  # the directories with READMEs
 SILENT = ("README.md", "__init__.py", "py.typed")
 
@@ -31,12 +32,7 @@ def directories() -> Iterator[Path]:
 
 def rewritten(readme: Path) -> str:
     """The text of a README with its table as it should be."""
-    text = readme.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"{readme.relative_to(ROOT)} has no place for a table: {BEGIN.strip()} {END.strip()}")
-    return f"{before}{BEGIN}{table(readme.parent)}{END}{after}"
+    return filled(readme, "table", table(readme.parent))
 
 
 def table(directory: Path) -> str:

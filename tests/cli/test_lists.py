@@ -7,6 +7,8 @@ from itertools import takewhile
 import pytest
 
 from fairplay.cli import main
+from fairplay.core.roles import Rated
+from fairplay.games import title
 from tests.cli.command import Done, fairplay, refusal, script
 
 VERBS = [
@@ -102,7 +104,7 @@ def test_what_games_lists_can_be_set() -> None:
 def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
     done = fairplay("players", "fish")
 
-    names = [line.split()[0] for line in done.out.splitlines()]
+    names = [line.split()[0] for line in takewhile(bool, done.out.splitlines())]
     assert names == [
         "random",
         "greedy",
@@ -114,6 +116,25 @@ def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
         "py:module:Name",
         "NAME=PLAYER",
     ]
+
+
+def test_players_tells_how_strong_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = {"greedy": Rated(99, 50, None, 600), "lookahead:2": Rated(-99, -120, -78, 1200)}
+    monkeypatch.setattr(title("fish"), "ratings", ratings)
+
+    *_, blank, heading, first, second = fairplay("players", "fish").out.splitlines()
+
+    assert (blank, heading.endswith("(95 %):")) == ("", True)
+    assert first.split() == ["greedy", "99", ">", "50", "600", "matches"]
+    assert second.split() == ["lookahead:2", "-99", "-120..-78", "1200", "matches"]
+
+
+def test_players_says_nothing_of_strength_where_nobody_was_rated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(title("fish"), "ratings", {})
+
+    done = fairplay("players", "fish")
+
+    assert done.out.splitlines()[-1].split()[0] == "NAME=PLAYER"
 
 
 @pytest.mark.parametrize("number", range(3))

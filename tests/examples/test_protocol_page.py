@@ -20,7 +20,7 @@ FLOWING = " ".join(TEXT.split())  # wherever the lines end
 
 
 def test_the_transcript_is_what_a_bot_and_the_referee_say() -> None:
-    assert rewritten(TEXT) == TEXT, "run python -m tests.examples.transcript"
+    assert rewritten() == TEXT, "run python -m tests.examples.transcript"
 
 
 def test_every_message_is_described_with_all_its_fields() -> None:

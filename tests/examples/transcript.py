@@ -3,30 +3,25 @@
 import re
 import sys
 from hashlib import sha256
-from pathlib import Path
 
 from fairplay.games.fish import Fish
 from fairplay.players.limits import Limits
 from tests.examples.programs import dealt, played
+from tools.marks import filled
+from tools.tables import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "protocol.md"
-BEGIN, END = "<!-- transcript -->\n", "<!-- end of transcript -->\n"
 NONCE = re.compile(rb"([0-9]+)-[0-9a-f]{16}")
 
 
 def main() -> None:
     """Write it anew."""
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(rewritten(), encoding="utf-8")
 
 
-def rewritten(page: str) -> str:
+def rewritten() -> str:
     """The page with the transcript as it should be."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"{PAGE.relative_to(ROOT)} has no place for a transcript: {BEGIN.strip()} {END.strip()}")
-    return f"{before}{BEGIN}\n```text\n{transcript()}```\n\n{END}{after}"
+    return filled(PAGE, "transcript", f"\n```text\n{transcript()}```\n\n")
 
 
 def transcript() -> str:

@@ -1,5 +1,6 @@
 """Add a game as one folder, and do with it whatever can be done with a game."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,25 @@ def recorded(folder: Path, *players: str) -> tuple[Path, Done]:
 def test_it_is_listed_with_its_players() -> None:
     assert "toy" in fairplay("games").out
     assert "the highest card of the hand" in fairplay("players", "toy").out
+
+
+def test_nobody_has_to_be_rated() -> None:
+    assert (shelf.title("toy").ladder, shelf.title("toy").ratings) == ((), {})
+    assert "How strong" not in fairplay("players", "toy").out
+
+
+def test_a_file_that_has_to_be_there_is_missed_and_so_is_what_one_needs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(shelf.FOUND, "house", ("no_such_file", "HOUSE"))
+    with pytest.raises(ModuleNotFoundError, match="no_such_file"):
+        _ = shelf.title("toy").house
+
+    package = importlib.import_module("fairplay.games.toy")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    (tmp_path / "ratings.py").write_text("import nothing_of_the_kind\n")
+    with pytest.raises(ModuleNotFoundError, match="nothing_of_the_kind"):
+        _ = shelf.title("toy").ratings
 
 
 def test_it_is_played_and_verified_and_shown_again(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
-"""fairplay players: list the house players of a game."""
+"""fairplay players: list the house players of a game, and how strong they are."""
 
 import click
 
 from fairplay.games import title
 from fairplay.players.location import HUMAN
+from fairplay.render.words import between
 
 
 @click.command()
 @click.argument("game")
 def players(game: str) -> None:
     """List the players that GAME knows."""
-    for name, player in title(game).house.items():
+    shelf = title(game)
+    for name, player in shelf.house.items():
         click.echo(f"{name:<16}{player.about}")
     click.echo(f"{HUMAN:<16}you, at this terminal; no time limit but with --limit")
     click.echo(f"{'./my_bot.py':<16}your own: a class Player, or a function take_turn(view), in a file; as a program")
@@ -18,3 +20,7 @@ def players(game: str) -> None:
     click.echo(f"{'tcp:PORT':<16}whoever joins there: fairplay join HOST:PORT PLAYER; ws:PORT for a WebSocket")
     click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module, in this process and trusted")
     click.echo(f"{'NAME=PLAYER':<16}any of these, with a label")
+    if shelf.ratings:
+        click.echo("\nHow strong they are, in Elo among themselves, and where that may be (95 %):")
+    for name, rated in shelf.ratings.items():
+        click.echo(f"{name:<16}{rated.rating:>5}  {between(rated.low, rated.high):<12}{rated.matches} matches")

@@ -31,6 +31,15 @@ class HousePlayer(msgspec.Struct, frozen=True):
     make: Callable[[str, bytes], Strategy[Any, Any]]
 
 
+class Rated(msgspec.Struct, frozen=True):
+    """How strong a house player was beside the others of its game, in Elo: who stands 100 higher scores 64 %."""
+
+    rating: int
+    low: int | None  # where the rating may be, in 95 of 100 measurements; None: anywhere below
+    high: int | None
+    matches: int
+
+
 def house_player(name: str, about: str, choose: Callable[[bytes], Strategy[Any, Any]]) -> HousePlayer:
     """A house player that takes no parameter, and is made from the seat's bytes alone."""
 

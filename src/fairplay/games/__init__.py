@@ -7,7 +7,7 @@ from typing import Any
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
-from fairplay.core.roles import Cheat, HousePlayer
+from fairplay.core.roles import Cheat, HousePlayer, Rated
 
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
@@ -24,6 +24,8 @@ def as_it_is(one: Any, _: Any) -> Any:
 
 FOUND: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the file, the name in it, or else what
     "house": ("strategies", "HOUSE"),
+    "ladder": ("strategies", "LADDER", ()),
+    "ratings": ("ratings", "RATINGS", {}),
     "text": ("draw", "text"),
     "svg": ("draw", "svg"),
     "looks": ("draw", "looks", all_alike),
@@ -44,6 +46,8 @@ class Title:
 
     rules: type[Game[Any, Any, Any]]
     house: Mapping[str, HousePlayer]  # the players that come with it
+    ladder: Sequence[str]  # those of them who are rated, by address; none: whoever is in benchmarks/ladders
+    ratings: Mapping[str, Rated]  # how strong they are, by address, as far as that was measured; the strongest first
     text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
     svg: Callable[..., str]  # (view, names, *, before, around, dark, small) -> a picture; what is new since `before` is
     # marked, and there is room for the board of `around`, which came of this one
@@ -69,7 +73,13 @@ class Title:
         if name not in FOUND:
             raise AttributeError(f"a title has no {name!r}")
         file, inside, *otherwise = FOUND[name]
-        value = getattr(import_module(f"{__name__}.{self._name}.{file}"), inside, *otherwise)
+        module = f"{__name__}.{self._name}.{file}"
+        try:
+            value = getattr(import_module(module), inside, *otherwise)
+        except ModuleNotFoundError as error:
+            if error.name != module or not otherwise:
+                raise
+            (value,) = otherwise
         setattr(self, name, value)
         return value
 

@@ -55,6 +55,26 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f": did you mean {close[0]!r}?" if close else f"; there is {', '.join(words)}"
 
 
+def between(low: float | None, high: float | None) -> str:
+    """Where a figure may be: between two whole numbers, or on one side of one.
+
+    >>> between(-12.4, 30.0), between(None, 34.0), between(700.0, None)
+    ('-12..30', '< 34', '> 700')
+    """
+    if low is None or high is None:
+        return f"< {whole(high)}" if low is None else f"> {whole(low)}"
+    return f"{whole(low)}..{whole(high)}"
+
+
+def whole(figure: float | None) -> str:
+    """A figure as people read it.
+
+    >>> whole(12.3), whole(-0.4), whole(None)
+    ('12', '0', '-')
+    """
+    return "-" if figure is None else f"{round(figure)}"
+
+
 def wall_time(at: float) -> str:
     """A time as people write it.
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from fairplay.render.svg import escape
-from fairplay.render.words import plain
+from fairplay.render.words import plain, whole
 from fairplay.tournament import plots
 from fairplay.tournament.boards import Board, shown, write_replays
 from fairplay.tournament.counted import Counted
@@ -20,7 +20,7 @@ from fairplay.tournament.ratings import Ratings
 from fairplay.tournament.results import put
 from fairplay.tournament.spec import Cup
 from fairplay.tournament.standings import Row
-from fairplay.tournament.table import interval, told_apart, whole
+from fairplay.tournament.table import interval, told_apart
 
 REPORT = "report.html"
 LONGEST_STORY = 10_000  # signs of the answer to why somebody was ejected

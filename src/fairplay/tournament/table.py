@@ -5,6 +5,7 @@ from itertools import combinations
 
 from fairplay.core.events import Fault
 from fairplay.render.text import breadth, printable
+from fairplay.render.words import between, whole
 from fairplay.tournament.standings import Row
 
 LONGEST = 24  # signs of a name
@@ -51,21 +52,8 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def interval(row: Row) -> str:
-    """Where the rating may be: between two figures, or on one side of one."""
-    if row.rating is None:
-        return ""
-    if row.low is None or row.high is None:
-        return f"< {whole(row.high)}" if row.low is None else f"> {whole(row.low)}"
-    return f"{whole(row.low)}..{whole(row.high)}"
-
-
-def whole(rating: float | None) -> str:
-    """A rating as people read it.
-
-    >>> whole(12.3), whole(-0.4), whole(None)
-    ('12', '0', '-')
-    """
-    return "-" if rating is None else f"{round(rating)}"
+    """Where the rating may be, if there is one."""
+    return "" if row.rating is None else between(row.low, row.high)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

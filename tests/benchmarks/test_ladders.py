@@ -1,0 +1,179 @@
+"""Rate house players in small tournaments, and look at the cups and the ratings that are there."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import ladders
+from fairplay.core.roles import Rated
+from fairplay.games import GAMES, title
+from fairplay.players.address import house_strategy
+from fairplay.tournament.file import read_cup
+from tests.cli.command import fairplay
+from tests.some import some
+from tools.marks import filled
+
+SMALL = """# A small one.
+
+game = "fish"
+seed = "small"
+parameters = { rows = 3, columns = 4 }
+format = { kind = "round-robin", table = 2, games = 12 }
+players = [
+    { player = "random" },
+    { player = "greedy" },
+]
+"""
+PAGE = "# A page\n\n<!-- ladder of fish -->\n<!-- end of ladder of fish -->\n"
+ROWS = [
+    ladders.Row("lookahead:2", 99.6, 50.2, None, 8),
+    ladders.Row("random", -99.6, -130.5, -70.0, 8),
+    ladders.Row("greedy", None, None, None, 0),
+]
+RESULTS = ladders.Results(ROWS, "fish", {"rows": 3}, {"kind": "round-robin", "table": 2}, [])
+RATED = {"lookahead:2": Rated(100, 50, None, 8), "random": Rated(-100, -130, -70, 8)}
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree with one cup, in which nothing was played."""
+    for name, place in {"CUPS": "cups", "FOLDER": "played", "PACKAGE": "games", "PAGE": "page.md"}.items():
+        monkeypatch.setattr(ladders, name, tmp_path / place)
+    for folder in ("cups", "games/fish"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "cups/fish.toml").write_text(SMALL)
+    (tmp_path / "page.md").write_text(PAGE)
+    return tmp_path
+
+
+def play(tree: Path) -> str:
+    done = fairplay("tournament", str(tree / "cups/fish.toml"), "--out", str(tree / "played/fish"))
+    assert done.code == 0
+    return done.err
+
+
+def ratings_in(file: Path) -> Any:
+    found: dict[str, Any] = {}
+    exec(file.read_text(), found)
+    return found["RATINGS"]
+
+
+def test_what_came_of_a_cup_is_put_into_the_package_and_on_the_page(tree: Path) -> None:
+    ladders.begin()
+    play(tree)
+    ladders.write()
+
+    ratings = ratings_in(tree / "games/fish/ratings.py")
+    assert ratings.keys() == {"random", "greedy"}
+    assert [one.matches for one in ratings.values()] == [12, 12]
+    page = (tree / "page.md").read_text()
+    for address, one in some(ratings.items()):
+        assert f"| `{address}` | {one.rating} | " in page
+    assert "12 matches with 2 at a table, rows = 3, columns = 4," in page
+
+
+def test_what_was_played_is_kept_until_it_is_written_and_then_played_anew(tree: Path) -> None:
+    play(tree)
+
+    ladders.begin()
+    assert "it was over before" in play(tree)
+
+    ladders.write()
+    ladders.begin()
+    assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
+
+
+def test_what_is_half_removed_is_not_gone_on_with(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path, ignore_errors: bool = False) -> None:
+        if path.exists():
+            raise KeyboardInterrupt
+
+    (tree / "played/fish").mkdir(parents=True)
+    (tree / "played" / ladders.WRITTEN).touch()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("benchmarks.ladders.shutil.rmtree", interrupted)
+        ladders.begin()
+    assert not (tree / "played").exists()
+
+    ladders.begin()
+    assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
+
+
+def test_the_ladder_of_a_game_takes_the_places_in_its_cup(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ladders.begin()
+    assert (tree / "cups/fish.toml").read_text() == SMALL
+
+    monkeypatch.setattr(title("fish"), "ladder", ("greedy", "lookahead:1", "random"), raising=False)
+    ladders.begin()
+
+    cup = read_cup(tree / "cups/fish.toml", bytes(32))
+    assert [player.address for player in cup.players] == ["greedy", "lookahead:1", "random"]
+    assert (tree / "cups/fish.toml").read_text().partition("players")[0] == SMALL.partition("players")[0]
+
+
+def test_a_cup_without_a_place_for_players_is_refused() -> None:
+    with pytest.raises(ladders.Unable, match="no place for players"):
+        ladders.with_players('game = "fish"\nplayers = [{ player = "random" }]\n', ["greedy"])
+
+
+def test_whoever_never_played_has_no_rating() -> None:
+    assert ladders.rated(RESULTS) == RATED
+
+
+def test_a_file_of_ratings_is_read_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "ratings.py").write_text(ladders.as_python(RATED, "2026-01-02"))
+
+    assert ratings_in(tmp_path / "ratings.py") == RATED
+
+
+def test_the_table_says_what_each_player_does_and_where_its_rating_may_be() -> None:
+    lines = ladders.as_table(RESULTS, title("fish").house, "2026-01-02").splitlines()
+
+    about = title("fish").house["lookahead"].about
+    assert f"| `lookahead:2` | 100 | > 50 | 8 | {about} |" in lines
+    assert lines[-1] == "2026-01-02: 0 matches with 2 at a table, rows = 3."
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [(None, "the tournament is not over"), ("{", "no results"), ('{"game": 1}', "no results")]
+)
+def test_without_results_nothing_is_written(
+    tree: Path, text: str | None, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        (tree / "played/fish").mkdir(parents=True)
+        (tree / "played/fish/results.json").write_text(text)
+    monkeypatch.setattr(sys, "argv", ["ladders.py", "after"])
+
+    with pytest.raises(SystemExit, match="2"):
+        ladders.main()
+
+    told = capsys.readouterr().err
+    assert told.startswith("ladders: ") and why in told and told.count("\n") == 1
+    assert (tree / "page.md").read_text() == PAGE
+
+
+def test_every_cup_is_one_of_house_players_and_has_a_place_on_the_page() -> None:
+    assert {cup.stem for cup in ladders.cups()} == set(GAMES)
+    for path in some(ladders.cups()):
+        cup = read_cup(path, bytes(32))
+        assert cup.game == path.stem
+        assert cup.seed != bytes(32)  # it names one, so that everybody plays the same matches
+        for player in some(cup.players):
+            house_strategy(cup.game, player.address, bytes(32))
+        assert ladders.with_players(path.read_text(), [player.address for player in cup.players]) == path.read_text()
+        assert filled(ladders.PAGE, f"ladder of {cup.game}", "").count("<!-- end of ladder") == len(GAMES)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_ratings_that_are_there_are_those_of_house_players_and_the_strongest_comes_first(game: str) -> None:
+    ratings = title(game).ratings
+
+    for address, one in some(ratings.items()):
+        house_strategy(game, address, bytes(32))
+        assert one.matches > 0
+        assert one.low is None or one.low <= one.rating
+        assert one.high is None or one.rating <= one.high
+    assert [one.rating for one in ratings.values()] == sorted((one.rating for one in ratings.values()), reverse=True)
