@@ -1,7 +1,7 @@
 """Choose for Fish: the kernels in C where they are here and know the board, else the functions in Python."""
 
 from fairplay.core.game import Seat
-from fairplay.games.fish import codec, search
+from fairplay.games.fish import codec
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.state import PLACING, State
 from fairplay.kernels import kernels
@@ -18,6 +18,8 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
     """What `search.best_move` finds."""
     grid, order = state.grid, state.order
     if kernels is None or len(grid.near) > MOST_CELLS:
+        from fairplay.games.fish import search  # only if somebody needs it: the rules come by here, too
+
         return search.best_move(state, seat, turns)
     mover = order.index(seat)
     penguins = tuple(map(state.penguins.__getitem__, order[mover:] + order[:mover]))
