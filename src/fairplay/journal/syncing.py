@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import cache
 from typing import Protocol
@@ -51,6 +51,7 @@ class Syncer:
         """Begin anew, in a process that was forked: it has none of the threads, and others sync its parent's files."""
         self._lock = threading.Lock()
         self._asked = threading.Event()  # somebody waits
+        self._noted: deque[Syncable] = deque()  # what is to be synced in the next round, noted without a lock
         self._dirty: dict[Syncable, list[Told]] = {}  # what is to be synced, and who waits for it
         self._awaited: list[Syncable] = []  # of these, those that somebody waits for
         self._one_by_one = 0.0  # until when
@@ -58,9 +59,9 @@ class Syncer:
 
     def sync_later(self, file: "Syncable") -> None:
         """Sync this file in the next round."""
-        if file not in self._dirty:
+        self._noted.append(file)
+        if not self._running:
             with self._lock:
-                self._dirty.setdefault(file, [])
                 self._run()
 
     def sync_now(self, file: "Syncable", told: Told) -> None:
@@ -74,6 +75,8 @@ class Syncer:
     def round(self) -> bool:
         """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
         with self._lock:
+            while self._noted:
+                self._dirty.setdefault(self._noted.popleft(), [])
             left = list(self._dirty)
         alone = self._sync_together(left) if len(left) >= MANY else left
         for file in alone:
@@ -110,10 +113,7 @@ class Syncer:
                 for file, those in waiting.items():
                     self._dirty.setdefault(file, []).extend(those)
             return False
-        again = [file for file, since, size in behind if file.is_durable(since, size)]
-        with self._lock:
-            for file in again:
-                self._dirty.setdefault(file, [])
+        self._noted.extend(file for file, since, size in behind if file.is_durable(since, size))
         for those in waiting.values():
             for told in those:
                 told()
@@ -153,7 +153,9 @@ class Syncer:
             with self._lock:
                 if idle > LINGER and not self._dirty:
                     self._running = False
-                    return
+                    if not self._noted:  # looked at only now: whoever notes something looks after that whether we run
+                        return
+                    self._running = True
 
 
 def sync_filesystem(file: int) -> None:
