@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 
+enum { ENOUGH = 8000 }; /* tiles tried in a search at most */
 enum { NONE = 36, Q_LENGTH = 6, MOST_TILES = 8, TOO_LONG = Q_LENGTH + 1, FAR = 2 * (MOST_TILES - 1) };
 
 #define ROW ((int64_t)1) /* the steps along a row and along a column */
@@ -103,8 +104,8 @@ void free_geometry(Geometry *geometry);
 /* The spots of a line and the open cells that the hand may reach from them, ascending; how many there are. */
 int with_open(const Geometry *geometry, const Lane *lane, FreeCell *into);
 
-/* A search on maps with as much room as this one; NULL with an exception. */
-Search *new_search(const Map *like, int q_bonus, int finish_bonus);
+/* A search on maps with as much room as this one, in which so many tiles are tried; NULL with an exception. */
+Search *new_search(const Map *like, int q_bonus, int finish_bonus, int enough);
 /* The points for the best placement, 0 if there is none, and its tiles, from the last to the first. */
 int64_t best_placement(Search *search, const Map *map, const int *hand, int size, Placed *into, int *count);
 void free_search(Search *search);

@@ -5,7 +5,7 @@
 
 #include "q.h"
 
-enum { ENOUGH = 8000, WIDTH = 64, USES = 1 << MOST_TILES };
+enum { WIDTH = 64, USES = 1 << MOST_TILES };
 enum { MOST_WAYS = 2 * WIDTH * MOST_TILES, SLOTS = 4 * MOST_WAYS }; /* the runs at a cell, and those begun there */
 enum { TRAILS = ENOUGH + MOST_WAYS, NOWHERE = -1, MOST_BONUS = 1000000000 };
 
@@ -50,7 +50,7 @@ struct Search {
     double (*behind)[MOST_TILES + 1];
     int64_t most;
     int best; /* trail */
-    int tried;
+    int tried, enough;
     int trails;
     Trail trail[TRAILS];
     int kinds[MOST_TILES], different; /* of the hand, ascending */
@@ -278,7 +278,7 @@ static void sweep(Search *search, int count, int64_t step) {
         FreeCell spot = spots[number];
         const FreeCell *next = number + 1 < count ? &spots[number + 1] : NULL;
         memcpy(search->bounds, search->behind[number], sizeof search->bounds);
-        if (search->tried >= ENOUGH)
+        if (search->tried >= search->enough)
             spot.fits = 0;
         clear(&search->ended);
         clear_active(search->beyond);
@@ -312,9 +312,13 @@ static void sort_kinds(Search *search) {
         }
 }
 
-Search *new_search(const Map *like, int q_bonus, int finish_bonus) {
+Search *new_search(const Map *like, int q_bonus, int finish_bonus, int enough) {
     if (q_bonus < 0 || q_bonus > MOST_BONUS || finish_bonus < 0 || finish_bonus > MOST_BONUS) {
         PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS);
+        return NULL;
+    }
+    if (enough < 0 || enough > ENOUGH) {
+        PyErr_Format(PyExc_ValueError, "from 0 to %d tiles are tried, not %d", ENOUGH, enough);
         return NULL;
     }
     Search *search = PyMem_Calloc(1, sizeof(Search));
@@ -322,6 +326,7 @@ Search *new_search(const Map *like, int q_bonus, int finish_bonus) {
     if (search) {
         search->geometry.q_bonus = q_bonus;
         search->geometry.finish_bonus = finish_bonus;
+        search->enough = enough;
         search->here = &search->active[0];
         search->beyond = &search->active[1];
         search->spots = PyMem_Malloc(room * sizeof *search->spots);
@@ -353,7 +358,7 @@ int64_t best_placement(Search *search, const Map *map, const int *hand, int size
     search->best = NOWHERE;
     for (int lane = 0; lane < geometry->count; lane++) {
         const Lane *line = &geometry->lanes[lane];
-        if (line->bound <= (double)search->most || search->tried > ENOUGH)
+        if (line->bound <= (double)search->most || search->tried > search->enough)
             break;
         int spots = with_open(geometry, line, search->spots);
         set_bounds(geometry, search->spots, spots, search->behind);
@@ -375,17 +380,20 @@ static PyObject *list_of(const Placed *placed, int count) {
     return list;
 }
 
-/* (tiles, edge, hand, q_bonus, finish_bonus): kinds by their cells, and the free cells beside them, ascending. */
+/* (tiles, edge, hand, q_bonus, finish_bonus, enough): kinds by their cells, the free cells beside them, ascending, and
+   how many tiles are tried. */
 PyObject *q_best_placement(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *tiles, *edge, *hand, *list = NULL;
-    int kinds[MOST_TILES] = {0}, q_bonus, finish_bonus, count;
+    int kinds[MOST_TILES] = {0}, q_bonus, finish_bonus, enough, count;
     Map map = {0};
     Placed placed[MOST_TILES];
-    if (!PyArg_ParseTuple(arguments, "OOOii", &tiles, &edge, &hand, &q_bonus, &finish_bonus))
+    if (!PyArg_ParseTuple(arguments, "OOOiii", &tiles, &edge, &hand, &q_bonus, &finish_bonus, &enough))
         return NULL;
     int size = read_numbers(hand, kinds, MOST_TILES, 0, NONE - 1);
-    Search *search = size >= 0 && read_map(&map, tiles, edge, 0) ? new_search(&map, q_bonus, finish_bonus) : NULL;
+    Search *search = NULL;
+    if (size >= 0 && read_map(&map, tiles, edge, 0))
+        search = new_search(&map, q_bonus, finish_bonus, enough);
     if (search) {
         best_placement(search, &map, kinds, size, placed, &count);
         list = list_of(placed, count);
