@@ -78,9 +78,9 @@ def turning_tiles() -> AbstractContextManager[object]:
 def forgetting_bonuses() -> AbstractContextManager[object]:
     """The kernel is not told of the bonus for a Q."""
 
-    def stingy(tiles: Any, edge: Any, hand: Any, q_bonus: int, finish_bonus: int) -> Any:
+    def stingy(tiles: Any, edge: Any, hand: Any, q_bonus: int, *others: int) -> Any:
         assert kernels is not None
-        return kernels.q_best_placement(tiles, edge, hand, 0, finish_bonus)
+        return kernels.q_best_placement(tiles, edge, hand, 0, *others)
 
     return patch.object(q_kernel, "kernels", SimpleNamespace(q_best_placement=stingy))
 

@@ -5,7 +5,7 @@
 #include "dice.h"
 #include "q.h"
 
-enum { MOST_TURNS = 12, AT_ONCE = 1 << 10, MOST_SCORE = 1 << 30, HAND = 6 };
+enum { MOST_TURNS = 12, FIRST = 3, SHARED = 1, AT_ONCE = 1 << 10, MOST_SCORE = 1 << 30 };
 
 typedef struct {
     int kinds[MOST_TILES];
@@ -68,12 +68,23 @@ static int take_turn(const Start *start, Game *game, int seat) {
     return count;
 }
 
-/* 2: the first seat comes out ahead of all others; 1: it shares the first place; 0: it does not. */
+/* What it counts for the first seat that the game ends like this. */
+static int standing(const int64_t *scores, int seats) {
+    int result = FIRST;
+    for (int seat = 1; seat < seats; seat++) {
+        if (scores[seat] > scores[0])
+            return 0;
+        if (scores[seat] == scores[0])
+            result = SHARED;
+    }
+    return result;
+}
+
 static int play(const Start *start, Game *game) {
     int placed = start->placed;
     copy_map(&game->map, &start->map);
     game->left = start->left;
-    for (int seat = start->seats - 1; seat >= 0; seat--)
+    for (int seat = 0; seat < start->seats; seat++)
         game->scores[seat] = start->scores[seat];
     for (int seat = 1; seat < start->seats; seat++) {
         game->hands[seat].size = 0;
@@ -93,14 +104,7 @@ static int play(const Start *start, Game *game) {
             break;
         placed |= count > 0;
     }
-    int result = 3;
-    for (int seat = 1; seat < start->seats; seat++) {
-        if (game->scores[seat] > game->scores[0])
-            return 0;
-        if (game->scores[seat] == game->scores[0])
-            result = 1;
-    }
-    return result;
+    return standing(game->scores, start->seats);
 }
 
 static PyObject *played(const Start *start, int q_bonus, int finish_bonus, int first, int count, uint64_t seed) {
