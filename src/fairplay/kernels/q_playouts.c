@@ -131,12 +131,12 @@ static int is_fine(const Start *start, int first, int count) {
             PyErr_Format(PyExc_ValueError, "there is no kind %d", start->unseen[place]);
             return 0;
         }
-    if (!start->count || start->drawn < 0 || start->drawn + start->kept.size > MOST_TILES || start->theirs < 0 ||
+    if (!start->count || start->drawn < 0 || start->drawn > MOST_TILES - start->kept.size || start->theirs < 0 ||
         start->theirs > MOST_TILES || start->left < 0)
         PyErr_Format(PyExc_ValueError, "hands have up to %d tiles, of kinds that were not seen yet", MOST_TILES);
     else if (start->seats < 1 || start->begins < 0 || start->begins >= start->seats)
         PyErr_Format(PyExc_ValueError, "one of the %d seats begins a round", start->seats);
-    else if (first < 0 || count < 0 || count > AT_ONCE || first > MOST_SCORE)
+    else if (first < 0 || first > INT32_MAX - AT_ONCE || count < 0 || count > AT_ONCE)
         PyErr_Format(PyExc_ValueError, "up to %d playouts at once", AT_ONCE);
     return !PyErr_Occurred();
 }

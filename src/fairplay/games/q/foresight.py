@@ -34,7 +34,8 @@ def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: byte
         action, start = option
         if is_over(start) and standing(start.scores) == FIRST:
             return action
-        alive.append(option)
+        if not is_over(start) or standing(start.scores):  # whatever may come is no worse than to have lost
+            alive.append(option)
     seed = derive(key, f"{len(view.map.tiles)},{view.left},{view.hand},{view.scores}")
     halvings, done = (len(alive) - 1).bit_length(), 0
     wins = dict.fromkeys((action for action, _ in alive), 0)

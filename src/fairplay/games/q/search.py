@@ -11,7 +11,7 @@ situation has to know follows from Q §3.4 and §3.5. In a block of new tiles si
 And whatever looks like this can be put down tile by tile, in some order.
 
 Hands of six tiles are nearly always searched to the end. Where so many tiles fit beside one another that this would
-take long, the search is cut short, and finds a good placement instead of the best.
+take long, the search is cut short, and finds a good placement instead of the best; or none, if it may try but few.
 """
 
 from collections import defaultdict
