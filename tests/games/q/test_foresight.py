@@ -1,4 +1,4 @@
-"""Foresight ends the game to win it, not to lose it, and keeps what it will end it with."""
+"""Try foresight in Q: what it takes for an option, what a playout counts, and which option it takes."""
 
 import pytest
 from msgspec.structs import replace
@@ -10,10 +10,10 @@ from fairplay.games.q.foresight import is_over, most_wins, options, outlook
 from fairplay.games.q.pieces import KINDS
 from fairplay.games.q.playouts import FIRST, SHARED, Outlook, played, standing
 from fairplay.games.q.state import View
+from tests.some import some
 
 KEY = bytes(32)
 REDS = ("red star", "red 8star", "red square", "red circle", "red clover", "red diamond")
-STRAY = "green square"  # fits beside none of the tiles of a map of a red star, nor beside reds but the square
 
 
 def seen(
@@ -67,7 +67,7 @@ def test_a_part_of_the_hand_is_an_option_where_all_of_it_can_be_placed() -> None
 
     parts = {tuple(sorted(one.tile for one in action.tiles)) for action, _ in found}
     assert parts == {("red circle",), ("red clover",), ("red circle", "red clover")}
-    for action, after in found:
+    for action, after in some(found):
         assert len(action.tiles) + len(after.kept) == 3
         assert after.drawn == len(action.tiles)
         assert after.left == 1000 - after.drawn
@@ -189,8 +189,7 @@ def test_the_more_playouts_the_more_dice_are_thrown(monkeypatch: pytest.MonkeyPa
 
 def test_an_option_that_always_wins_is_taken_whichever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     view = seen(("red circle", "green diamond", "blue star", "yellow clover"))
-    every = list(options(view, 8, 4))
-    for action, wanted in every:
+    for action, wanted in some(options(view, 8, 4)):
 
         def partial(given: Outlook, q: int, f: int, numbers: range, seed: bytes, wanted: Outlook = wanted) -> int:
             return FIRST * len(numbers) if given == wanted else 0
