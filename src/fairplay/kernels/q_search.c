@@ -62,9 +62,7 @@ struct Search {
 };
 
 static int shared_by(int one, int other) {
-    if (one == NONE)
-        return 0;
-    return (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
+    return one == NONE ? 0 : (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
 }
 
 /* What has to be known of a run: its length and traits, as long as it can become a Q. */
@@ -313,14 +311,10 @@ static void sort_kinds(Search *search) {
 }
 
 Search *new_search(const Map *like, int q_bonus, int finish_bonus, int enough) {
-    if (q_bonus < 0 || q_bonus > MOST_BONUS || finish_bonus < 0 || finish_bonus > MOST_BONUS) {
-        PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS);
-        return NULL;
-    }
-    if (enough < 0 || enough > ENOUGH) {
-        PyErr_Format(PyExc_ValueError, "from 0 to %d tiles are tried, not %d", ENOUGH, enough);
-        return NULL;
-    }
+    if (q_bonus < 0 || q_bonus > MOST_BONUS || finish_bonus < 0 || finish_bonus > MOST_BONUS)
+        return PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS), NULL;
+    if (enough < 0 || enough > ENOUGH)
+        return PyErr_Format(PyExc_ValueError, "from 0 to %d tiles are tried, not %d", ENOUGH, enough), NULL;
     Search *search = PyMem_Calloc(1, sizeof(Search));
     size_t room = (size_t)like->room * (1 + FAR) + 1;
     if (search) {
@@ -391,9 +385,8 @@ PyObject *q_best_placement(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOOiii", &tiles, &edge, &hand, &q_bonus, &finish_bonus, &enough))
         return NULL;
     int size = read_numbers(hand, kinds, MOST_TILES, 0, NONE - 1);
-    Search *search = NULL;
-    if (size >= 0 && read_map(&map, tiles, edge, 0))
-        search = new_search(&map, q_bonus, finish_bonus, enough);
+    int fine = size >= 0 && read_map(&map, tiles, edge, 0);
+    Search *search = fine ? new_search(&map, q_bonus, finish_bonus, enough) : NULL;
     if (search) {
         best_placement(search, &map, kinds, size, placed, &count);
         list = list_of(placed, count);
