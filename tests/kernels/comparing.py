@@ -18,8 +18,12 @@ from fairplay.games.fish.state import State as FishState
 from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.q import kernel as q_kernel
+from fairplay.games.q import playouts as q_playouts
 from fairplay.games.q import search as q_search
 from fairplay.games.q.pieces import NAMES
+from fairplay.games.q.playouts import Outlook
+from fairplay.games.q.search import ENOUGH
+from fairplay.games.q.state import State as QState
 from fairplay.games.q.state import View
 from fairplay.games.q.strategies import at_random
 from fairplay.games.tsuro import Tsuro, outlook
@@ -125,7 +129,7 @@ def made_up_tsuro(game: Tsuro, seats: int, lots: Lots) -> TsuroView:
 
 
 def q(lots: Lots) -> str:
-    """Place a hand as it is, or one that was given, by any bonuses."""
+    """Place a hand as it is, or one that was given, by any bonuses; and play on."""
     game, choose = Q(), at_random(lots.below(2**32).to_bytes(4, "big"))
     state = game.deal(2 + lots.below(3), derive(b"", f"{lots.below(2**32)}"))
     for _ in range(lots.below(60)):
@@ -137,10 +141,31 @@ def q(lots: Lots) -> str:
     hand = given if lots.below(2) else state.hands[0]
     view = View(0, state.map, hand, (0, 1), (0, 0), 0)
     bonuses = (8, 4) if lots.below(2) else (lots.below(40), lots.below(40))
-    found, known = q_kernel.best_draft(view, *bonuses), q_search.best_draft(view, *bonuses)
+    enough = (lots.below(500), ENOUGH)[lots.below(2)]
+    found, known = q_kernel.best_draft(view, *bonuses, enough), q_search.best_draft(view, *bonuses, enough)
     if (found and found.placed) != (known and known.placed):
-        return f"{found and found.placed} instead of {known and known.placed} by {hand} for {bonuses}"
-    return ""
+        return f"{found and found.placed} instead of {known and known.placed} by {hand} for {bonuses} in {enough}"
+    start, seed = outlook_from(state, lots), derive(b"", f"{lots.below(2**32)}")
+    numbers = range(lots.below(9), 9 + PLAYOUTS)
+    here, there = (each.playouts(start, *bonuses, numbers, seed) for each in (q_kernel, q_playouts))
+    return "" if here == there else f"{here} instead of {there} from {start} with {seed.hex()} for {bonuses}"
+
+
+def outlook_from(state: QState, lots: Lots) -> Outlook:
+    """Somebody has acted there, and any hand is known."""
+    seats, few = 1 + lots.below(4), lots.sample(len(NAMES), 1 + lots.below(len(NAMES)))
+    drawn = lots.below(7)
+    return Outlook(
+        map=state.map,
+        kept=state.hands[0][: 6 - drawn],
+        drawn=drawn,
+        scores=tuple(lots.below(30) for _ in range(seats)),
+        left=lots.below(30),
+        theirs=lots.below(7),
+        unseen=bytes(few),
+        begins=lots.below(seats),
+        placed=lots.below(2) == 1,
+    )
 
 
 TRIALS: dict[str, Trial] = {"fish": fish, "tsuro": tsuro, "q": q}

@@ -55,7 +55,9 @@ def hostile(numbers: range, seed: bytes) -> Iterator[str]:
 
 
 def takes_long(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Would it look too many turns ahead? That is lawful."""
+    """Would it look too many turns ahead, or play too often? That is lawful."""
+    if name == "q_playouts":
+        return len(arguments) > 13 and arguments[13] in range(5, 1025)
     return name == "fish_best_move" and len(arguments) > 5 and arguments[5] in range(3, 65)
 
 
@@ -80,13 +82,18 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
     map_state = game.deal(2, derive(b"", f"{lots.below(2**32)}"))
     for _ in range(lots.below(9)):
         map_state = game.apply(map_state, at_random(b"")(game.view(map_state, map_state.order[0])))
+    shown = dict(map_state.map.tiles), map_state.map.edge
     codes = TURNED[view.dealt[0]] + TURNED[view.dealt[1]]
     return {
         "fish_best_move": (*shape, 1 + lots.below(2)),
         "fish_playouts": (*shape, state.scores, state.order, 2, lots.below(5), lots.below(5), lots.below(2**64)),
         "fish_text": (0, "playing", state.order, 2, *shape, state.scores, state.colours),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
-        "q_best_placement": (dict(map_state.map.tiles), map_state.map.edge, map_state.hands[0], 8, 4),
+        "q_best_placement": (*shown, map_state.hands[0], 8, 4, lots.below(8001)),
+        "q_playouts": (
+            *(*shown, map_state.hands[0][:4], 2, map_state.scores, lots.below(9), 6, bytes(range(36)), lots.below(2)),
+            *(True, 8, 4, lots.below(5), lots.below(3), lots.below(2**64)),
+        ),
     }
 
 

@@ -22,6 +22,7 @@ def test_whatever_is_handed_over_is_answered_or_refused() -> None:
 
 
 TWO = (1, 2, b"\x09")  # a board of two cells with a fish on each
+RED_STAR = ({0: 0}, (-(2**34), -1, 1, 2**34))  # alone on a map of Q
 SIXTEEN = (4, bytes([255] * 16))  # a board of Tsuro without tiles
 
 
@@ -65,12 +66,27 @@ SIXTEEN = (4, bytes([255] * 16))  # a board of Tsuro without tiles
         ("tsuro_best_lay", (*SIXTEEN, (0,), 0, b"\0", EXITS), "does not face an empty square"),
         ("tsuro_best_lay", (*SIXTEEN, (128,), 0, b"\0", EXITS), "128 is not from -1 to 127"),
         ("tsuro_best_lay", (*SIXTEEN, (4, -1), 1, b"\0", EXITS), "seat 1 has no avatar"),
-        ("q_best_placement", ({0: 36}, (1,), (0,), 8, 4), "no kind 36"),
-        ("q_best_placement", ({0: 0}, (1, 1), (0,), 8, 4), "ascending order"),
-        ("q_best_placement", ({0: 0}, (0, 1), (0,), 8, 4), "free cells"),
-        ("q_best_placement", ({0: 0}, (1,), (0,) * 9, 8, 4), "9 numbers"),
-        ("q_best_placement", ({0: 0}, (1,), (0,), -1, 4), "bonuses"),
-        ("q_best_placement", ({2**62: 0}, (1,), (0,), 8, 4), "too far away"),
+        ("q_best_placement", ({0: 36}, (1,), (0,), 8, 4, 9), "no kind 36"),
+        ("q_best_placement", ({0: 0}, (1, 1), (0,), 8, 4, 9), "ascending order"),
+        ("q_best_placement", ({0: 0}, (0, 1), (0,), 8, 4, 9), "free cells"),
+        ("q_best_placement", ({0: 0}, (1,), (0,) * 9, 8, 4, 9), "9 numbers"),
+        ("q_best_placement", ({0: 0}, (1,), (0,), -1, 4, 9), "bonuses"),
+        ("q_best_placement", ({0: 0}, (1,), (0,), 8, 4, 8001), "from 0 to 8000 tiles"),
+        ("q_best_placement", ({0: 0}, (1,), (0,), 8, 4, -1), "from 0 to 8000 tiles"),
+        ("q_best_placement", ({2**62: 0}, (1,), (0,), 8, 4, 9), "too far away"),
+        ("q_playouts", (*RED_STAR, (0,) * 4, 5, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "up to 8 tiles"),
+        ("q_playouts", (*RED_STAR, (0,), -1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "up to 8 tiles"),
+        ("q_playouts", (*RED_STAR, (0,), 2**31 - 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "up to 8 tiles"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 9, b"\0", 0, 0, 8, 4, 0, 1, 0), "up to 8 tiles"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), -1, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "up to 8 tiles"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"", 0, 0, 8, 4, 0, 1, 0), "not seen yet"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\x24", 0, 0, 8, 4, 0, 1, 0), "no kind 36"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 2, 0, 8, 4, 0, 1, 0), "2 seats begins"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "0 seats begins"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1025, 0), "1024 playouts"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, -1, 1, 0), "1024 playouts"),
+        ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, -8, 4, 0, 1, 0), "bonuses"),
+        ("q_playouts", ({0: 0}, (0,), (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "free cells"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(name: str, arguments: tuple[Any, ...], says: str) -> None:

@@ -78,11 +78,13 @@ def turning_tiles() -> AbstractContextManager[object]:
 def forgetting_bonuses() -> AbstractContextManager[object]:
     """The kernel is not told of the bonus for a Q."""
 
-    def stingy(tiles: Any, edge: Any, hand: Any, q_bonus: int, finish_bonus: int) -> Any:
-        assert kernels is not None
-        return kernels.q_best_placement(tiles, edge, hand, 0, finish_bonus)
+    assert kernels is not None
+    find, play = kernels.q_best_placement, kernels.q_playouts
 
-    return patch.object(q_kernel, "kernels", SimpleNamespace(q_best_placement=stingy))
+    def stingy(tiles: Any, edge: Any, hand: Any, q_bonus: int, *others: int) -> Any:
+        return find(tiles, edge, hand, 0, *others)
+
+    return patch.object(q_kernel, "kernels", SimpleNamespace(q_best_placement=stingy, q_playouts=play))
 
 
 @contextmanager
@@ -125,7 +127,7 @@ WATCHED_CALLS = Meter(
         ),
         Bug(
             "memory is freed too soon",
-            lambda: changed("q_search.c", " sweep(search", " PyMem_Free(spots), sweep(search"),
+            lambda: changed("q_search.c", " sweep(search", " PyMem_Free(search->spots), sweep(search"),
         ),
     ),
     parts=4,

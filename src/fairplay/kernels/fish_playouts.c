@@ -1,5 +1,6 @@
 /* Play Fish at random to its end, as `Game.playouts` does by the rules, with the same dice. */
 
+#include "dice.h"
 #include "kernels.h"
 
 enum { AT_ONCE = 1 << 20, MOST_SCORE = 1 << 30 };
@@ -19,17 +20,6 @@ typedef struct {
     int of[CELLS];
     int total;
 } Moves;
-
-static uint64_t mixed(uint64_t number) {
-    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
-    number = (number ^ number >> 27) * 0x94d049bb133111ebull;
-    return number ^ number >> 31;
-}
-
-static uint64_t below(uint64_t *dice, uint64_t limit) {
-    *dice += 0x9e3779b97f4a7c15ull;
-    return (mixed(*dice) >> 32) * limit >> 32;
-}
 
 /* How many moves, up to the first of `stops`. Both cases are worked out, as no processor can guess which it is. */
 static inline int count_along(const Board *board, int cell, int ray, uint64_t stops) {

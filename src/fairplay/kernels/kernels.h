@@ -14,6 +14,7 @@ PyObject *fish_playouts(PyObject *module, PyObject *arguments);
 PyObject *fish_text(PyObject *module, PyObject *arguments);
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
+PyObject *q_playouts(PyObject *module, PyObject *arguments);
 
 /* For PyArg_ParseTuple: a mask, as its own K does not mind what is too large. */
 int read_mask(PyObject *number, void *mask);

@@ -37,6 +37,7 @@ static PyMethodDef functions[] = {
     {"fish_text", fish_text, METH_VARARGS, "A position as JSON."},
     {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
     {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, if there is any."},
+    {"q_playouts", q_playouts, METH_VARARGS, "How well the first seat does in playouts."},
     {NULL, NULL, 0, NULL},
 };
 

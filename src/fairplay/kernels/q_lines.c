@@ -5,59 +5,6 @@
 
 #include "q.h"
 
-#define FARTHEST ((int64_t)1 << 61) /* of a cell from 0, so that some steps from there can still be told */
-
-static void put(Tiles *tiles, int64_t cell, int kind) {
-    uint64_t place = place_of(cell) & tiles->mask;
-    while (tiles->kinds[place] != NONE)
-        place = (place + 1) & tiles->mask;
-    tiles->cells[place] = cell;
-    tiles->kinds[place] = (uint8_t)kind;
-}
-
-static int read_cell(PyObject *number, int64_t *cell) {
-    *cell = PyLong_AsLongLong(number);
-    if (!PyErr_Occurred() && (*cell < -FARTHEST || *cell > FARTHEST))
-        PyErr_SetString(PyExc_OverflowError, "a cell is too far away");
-    return !PyErr_Occurred();
-}
-
-static int read_tiles(Tiles *tiles, PyObject *shown) {
-    if (!PyDict_Check(shown)) {
-        PyErr_SetString(PyExc_TypeError, "tiles come in a dictionary");
-        return 0;
-    }
-    uint64_t room = 16;
-    while (room < 2 * (uint64_t)PyDict_Size(shown))
-        room *= 2;
-    tiles->mask = room - 1;
-    tiles->cells = PyMem_Malloc(room * sizeof(int64_t));
-    tiles->kinds = PyMem_Malloc(room);
-    if (!tiles->cells || !tiles->kinds) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    memset(tiles->kinds, NONE, room);
-    PyObject *key, *value;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(shown, &position, &key, &value)) {
-        int64_t cell;
-        if (!PyLong_Check(key) || !PyLong_Check(value)) { /* what only can be taken for a number may change the tiles */
-            PyErr_SetString(PyExc_TypeError, "cells and kinds are numbers");
-            return 0;
-        }
-        long kind = PyLong_AsLong(value);
-        if (PyErr_Occurred() || !read_cell(key, &cell))
-            return 0;
-        if (kind < 0 || kind >= NONE) {
-            PyErr_Format(PyExc_ValueError, "there is no kind %ld", kind);
-            return 0;
-        }
-        put(tiles, cell, (int)kind);
-    }
-    return 1;
-}
-
 /* The kinds that fit between two neighbours on opposite sides, as a mask (rule 3.5). */
 static uint64_t between(int one, int other) {
     const uint64_t colours = 0x3f, shapes = 0x041041041ull; /* those of the first shape, and of the first colour */
@@ -99,7 +46,7 @@ static int beside(const Tiles *tiles, int64_t cell, int64_t step, int *traits) {
 static int short_of_q(const Geometry *geometry, const FreeCell *spot, int64_t step) {
     int kinds[2 * Q_LENGTH + 1], fewest = geometry->size + 1;
     for (int away = -Q_LENGTH; away <= Q_LENGTH; away++)
-        kinds[Q_LENGTH + away] = kind_at(&geometry->tiles, spot->cell + step * away);
+        kinds[Q_LENGTH + away] = kind_at(&geometry->map->tiles, spot->cell + step * away);
     for (int back = spot->before; back < Q_LENGTH - spot->after; back++) {
         const int *first = kinds + Q_LENGTH - back;
         int old = 0, traits = 0;
@@ -160,7 +107,8 @@ static double bound_of(const Geometry *geometry, double *values, int count) {
     return sum + (geometry->size - most) * each + geometry->finish_bonus;
 }
 
-static void add_lanes(Geometry *geometry, FreeCell *spots, int count, int64_t step, double *values) {
+static void add_lanes(Geometry *geometry, FreeCell *spots, int count, int64_t step) {
+    double *values = geometry->values;
     int64_t (*line_of)(int64_t) = step == ROW ? row_of : column_of;
     for (int first = 0, end; first < count; first = end) {
         for (end = first; end < count && line_of(spots[end].cell) == line_of(spots[first].cell); end++)
@@ -172,66 +120,53 @@ static void add_lanes(Geometry *geometry, FreeCell *spots, int count, int64_t st
 
 /* The same place in the row and in the column that cross there. */
 static void look_around(const Geometry *geometry, int64_t cell, uint64_t fits, FreeCell *in_row, FreeCell *in_column) {
-    const Tiles *tiles = &geometry->tiles;
+    const Tiles *tiles = &geometry->map->tiles;
     int traits[4], left = beside(tiles, cell, -ROW, traits), right = beside(tiles, cell, ROW, traits + 1);
     int up = beside(tiles, cell, -COLUMN, traits + 2), down = beside(tiles, cell, COLUMN, traits + 3);
     *in_row = (FreeCell){cell, fits, left, traits[0], right, traits[1], up + down, traits[2] | traits[3], 0, 0};
     *in_column = (FreeCell){cell, fits, up, traits[2], down, traits[3], left + right, traits[0] | traits[1], 0, 0};
 }
 
-/* The spots in rows, and as many in columns behind them; how many, or -1 with an exception. */
-static int read_spots(Geometry *geometry, PyObject *edge, int room) {
+/* The spots in rows, and as many in columns behind them; how many there are. */
+static int list_spots(Geometry *geometry) {
+    const Map *map = geometry->map;
     uint64_t wanted = 0;
-    int64_t cell, before = INT64_MIN;
     int count = 0;
     for (int place = 0; place < geometry->size; place++)
         wanted |= 1ull << geometry->hand[place];
-    for (int place = 0; place < room; place++, before = cell) {
-        if (!read_cell(PyTuple_GetItem(edge, place), &cell))
-            return -1;
-        if (cell <= before || kind_at(&geometry->tiles, cell) != NONE) {
-            PyErr_SetString(PyExc_ValueError, "the edge has free cells, in ascending order");
-            return -1;
-        }
-        uint64_t fits = fitting(&geometry->tiles, cell) & wanted;
+    for (int place = 0; place < map->edges; place++) {
+        uint64_t fits = fitting(&map->tiles, map->edge[place]) & wanted;
         if (fits) {
-            look_around(geometry, cell, fits, &geometry->spots[count], &geometry->spots[room + count]);
-            geometry->spots[count].place = count;
-            geometry->spots[room + count].place = room + count;
-            count++;
+            FreeCell *in_row = &geometry->spots[count], *in_column = in_row + map->edges;
+            look_around(geometry, map->edge[place], fits, in_row, in_column);
+            in_row->place = count;
+            in_column->place = map->edges + count++;
         }
     }
     return count;
 }
 
-int read_geometry(Geometry *geometry, PyObject *tiles, PyObject *edge) {
-    if (!PyTuple_Check(edge) || PyTuple_Size(edge) > INT32_MAX / 4) {
-        PyErr_SetString(PyExc_TypeError, "the edge is a tuple");
-        return 0;
-    }
-    int room = (int)PyTuple_Size(edge);
-    if (!read_tiles(&geometry->tiles, tiles))
-        return 0;
-    geometry->spots = PyMem_Malloc(sizeof(FreeCell) * (size_t)(2 * room + 1));
-    geometry->lanes = PyMem_Malloc(sizeof(Lane) * (size_t)(2 * room + 1));
-    double *values = PyMem_Malloc(sizeof(double) * (size_t)(room + 1));
-    int count = geometry->spots && geometry->lanes && values ? read_spots(geometry, edge, room) : -1;
-    if (count >= 0) {
-        qsort(geometry->spots + room, (size_t)count, sizeof(FreeCell), by_column);
-        add_lanes(geometry, geometry->spots, count, ROW, values);
-        add_lanes(geometry, geometry->spots + room, count, COLUMN, values);
-        qsort(geometry->lanes, (size_t)geometry->count, sizeof(Lane), by_bound);
-    } else if (!PyErr_Occurred())
-        PyErr_NoMemory();
-    PyMem_Free(values);
-    return count >= 0;
+int make_geometry(Geometry *geometry, const Map *like) {
+    size_t room = (size_t)like->room;
+    geometry->spots = PyMem_Malloc(sizeof(FreeCell) * (2 * room + 1));
+    geometry->lanes = PyMem_Malloc(sizeof(Lane) * (2 * room + 1));
+    geometry->values = PyMem_Malloc(sizeof(double) * (room + 1));
+    return geometry->spots && geometry->lanes && geometry->values;
+}
+
+void survey(Geometry *geometry) {
+    int edges = geometry->map->edges, count = list_spots(geometry);
+    geometry->count = 0;
+    qsort(geometry->spots + edges, (size_t)count, sizeof(FreeCell), by_column);
+    add_lanes(geometry, geometry->spots, count, ROW);
+    add_lanes(geometry, geometry->spots + edges, count, COLUMN);
+    qsort(geometry->lanes, (size_t)geometry->count, sizeof(Lane), by_bound);
 }
 
 void free_geometry(Geometry *geometry) {
-    PyMem_Free(geometry->tiles.cells);
-    PyMem_Free(geometry->tiles.kinds);
     PyMem_Free(geometry->spots);
     PyMem_Free(geometry->lanes);
+    PyMem_Free(geometry->values);
 }
 
 static int by_cell(const void *one, const void *other) {
@@ -240,7 +175,7 @@ static int by_cell(const void *one, const void *other) {
 }
 
 int with_open(const Geometry *geometry, const Lane *lane, FreeCell *into) {
-    const Tiles *tiles = &geometry->tiles;
+    const Tiles *tiles = &geometry->map->tiles;
     int count = 0, different = 0;
     for (int spot = 0; spot < lane->count; spot++) {
         into[count++] = lane->spots[spot];

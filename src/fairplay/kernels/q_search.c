@@ -5,7 +5,7 @@
 
 #include "q.h"
 
-enum { ENOUGH = 8000, WIDTH = 64, USES = 1 << MOST_TILES };
+enum { WIDTH = 64, USES = 1 << MOST_TILES };
 enum { MOST_WAYS = 2 * WIDTH * MOST_TILES, SLOTS = 4 * MOST_WAYS }; /* the runs at a cell, and those begun there */
 enum { TRAILS = ENOUGH + MOST_WAYS, NOWHERE = -1, MOST_BONUS = 1000000000 };
 
@@ -37,29 +37,32 @@ typedef struct {
 /* The runs that have come to a cell, in the order in which they were found. */
 typedef struct {
     Situation situations[MOST_WAYS];
+    uint64_t keys[MOST_WAYS];
     Way ways[MOST_WAYS];
     int slots[SLOTS]; /* 0: free, or one more than the number of a run */
+    int taken[MOST_WAYS]; /* slots, by runs */
     int count;
 } Active;
 
-typedef struct {
+struct Search {
     Geometry geometry;
+    FreeCell *spots; /* of the line that is swept */
+    double (*behind)[MOST_TILES + 1];
     int64_t most;
     int best; /* trail */
-    int tried;
+    int tried, enough;
     int trails;
     Trail trail[TRAILS];
     int kinds[MOST_TILES], different; /* of the hand, ascending */
+    uint8_t use[USES][MOST_TILES];    /* what is used once this kind is, too; 0: there is none left */
     Idle idle, ended;
     Active active[2];
     Active *here, *beyond; /* at this spot, and at the next one: runs go no further in a step */
     double bounds[MOST_TILES + 1];
-} Search;
+};
 
 static int shared_by(int one, int other) {
-    if (one == NONE)
-        return 0;
-    return (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
+    return one == NONE ? 0 : (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
 }
 
 /* What has to be known of a run: its length and traits, as long as it can become a Q. */
@@ -74,14 +77,6 @@ static int points_for(const FreeCell *spot, int kind, int q_bonus) {
         return 2 + spot->after;
     int is_q = spot->across == Q_LENGTH - 1 && is_whole(spot->across_traits | traits_of(kind));
     return 3 + spot->after + spot->across + (is_q ? q_bonus : 0);
-}
-
-/* What is used once this kind is, too: of equal tiles the last one; 0: there is none left. */
-static int use(const Geometry *geometry, int used, int kind) {
-    for (int place = geometry->size - 1; place >= 0; place--)
-        if (geometry->hand[place] == kind && !(used >> place & 1))
-            return used | 1 << place;
-    return 0;
 }
 
 static void keep_idle(Idle *idle, int used, Way way) {
@@ -101,14 +96,16 @@ static uint64_t packed(const Situation *run) {
 static void keep_active(Active *active, const Situation *run, Way way) {
     uint64_t key = packed(run), slot = key * 0x9e3779b97f4a7c15ull >> 40;
     int number;
-    while ((number = active->slots[slot % SLOTS]) && packed(&active->situations[number - 1]) != key)
+    while ((number = active->slots[slot % SLOTS]) && active->keys[number - 1] != key)
         slot++;
     if (number) {
         if (active->ways[number - 1].points < way.points)
             active->ways[number - 1] = way;
     } else if (active->count < MOST_WAYS) {
         active->situations[active->count] = *run;
+        active->keys[active->count] = key;
         active->ways[active->count] = way;
+        active->taken[active->count] = (int)(slot % SLOTS);
         active->slots[slot % SLOTS] = ++active->count;
     }
 }
@@ -137,9 +134,9 @@ static void end(Search *search, const Situation *run, Way way) {
 
 /* The run with this kind on the spot, and the old tiles behind it; 0: they do not go together. */
 static int extended(const Search *search, const FreeCell *spot, int64_t step, const Situation *run, int kind,
-                    Situation *then) {
-    const Tiles *tiles = &search->geometry.tiles;
-    int sharing = shared_by(run->last, kind), closed = run->meets || (run->shared & sharing), traits = run->traits;
+                    int sharing, Situation *then) {
+    const Tiles *tiles = &search->geometry.map->tiles;
+    int closed = run->meets || (run->shared & sharing), traits = run->traits;
     if (spot->after) {
         if (!closed && !(sharing & shared_by(kind, kind_at(tiles, spot->cell + step))))
             return 0;
@@ -150,7 +147,6 @@ static int extended(const Search *search, const FreeCell *spot, int64_t step, co
         then->stops = run->stops || spot->across;
         set_part(then, run->length + 1, traits | traits_of(kind));
     }
-    then->used = use(&search->geometry, run->used, kind);
     return 1;
 }
 
@@ -159,18 +155,20 @@ static void place(Search *search, const FreeCell *spot, const FreeCell *next, in
                   Way way) {
     int64_t target = spot->cell + step * (spot->after + 1);
     for (int number = 0; number < search->different; number++) {
-        int kind = search->kinds[number];
+        int kind = search->kinds[number], used = search->use[run->used][number];
         Situation then;
-        if (!(spot->fits >> kind & 1) || !use(&search->geometry, run->used, kind))
+        if (!(spot->fits >> kind & 1) || !used)
             continue;
-        if (run->last != NONE && !shared_by(run->last, kind))
+        int sharing = shared_by(run->last, kind);
+        if (run->last != NONE && !sharing)
             continue;
         search->tried++;
-        if (!extended(search, spot, step, run, kind, &then))
+        if (!extended(search, spot, step, run, kind, sharing, &then))
             continue;
+        then.used = used;
         int64_t points = way.points + points_for(spot, kind, search->geometry.q_bonus);
         int bonus = then.length == TOO_LONG ? 0 : search->geometry.q_bonus;
-        double bound = search->bounds[__builtin_popcount((unsigned)then.used)];
+        double bound = search->bounds[count_of(used)];
         if ((double)(points + bonus) + bound <= (double)search->most || search->trails == TRAILS)
             continue;
         Way further = {points, search->trails};
@@ -213,7 +211,7 @@ static void go_on(Search *search, const FreeCell *spot, const FreeCell *next, in
 }
 
 static void begin(Search *search, const FreeCell *spot, const FreeCell *next, int64_t step) {
-    const Tiles *tiles = &search->geometry.tiles;
+    const Tiles *tiles = &search->geometry.map->tiles;
     Situation run = {.last = spot->before ? kind_at(tiles, spot->cell - step) : NONE};
     run.meets = !spot->before;
     run.stops = spot->before > 0;
@@ -237,7 +235,7 @@ static void rest(Search *search) {
         keep_idle(idle, search->ended.uses[number], search->ended.ways[search->ended.uses[number]]);
     for (int number = 0; number < idle->count; number++) {
         int used = idle->uses[number];
-        if ((double)idle->ways[used].points + search->bounds[__builtin_popcount((unsigned)used)] > (double)search->most)
+        if ((double)idle->ways[used].points + search->bounds[count_of(used)] > (double)search->most)
             uses[count++] = used;
     }
     clear(idle);
@@ -247,9 +245,8 @@ static void rest(Search *search) {
 }
 
 static void clear_active(Active *active) {
-    if (active->count)
-        memset(active->slots, 0, sizeof active->slots);
-    active->count = 0;
+    while (active->count)
+        active->slots[active->taken[--active->count]] = 0;
 }
 
 /* For each spot, by how many tiles are used: what those that are left can add behind it at most. */
@@ -270,15 +267,16 @@ static void set_bounds(const Geometry *geometry, const FreeCell *spots, int coun
     }
 }
 
-static void sweep(Search *search, const FreeCell *spots, int count, int64_t step, double (*bounds)[MOST_TILES + 1]) {
+static void sweep(Search *search, int count, int64_t step) {
+    const FreeCell *spots = search->spots;
     clear(&search->idle);
     clear_active(search->here);
     keep_idle(&search->idle, 0, (Way){0, NOWHERE});
     for (int number = 0; number < count && (search->idle.count || search->here->count); number++) {
         FreeCell spot = spots[number];
         const FreeCell *next = number + 1 < count ? &spots[number + 1] : NULL;
-        memcpy(search->bounds, bounds[number], sizeof search->bounds);
-        if (search->tried >= ENOUGH)
+        memcpy(search->bounds, search->behind[number], sizeof search->bounds);
+        if (search->tried >= search->enough)
             spot.fits = 0;
         clear(&search->ended);
         clear_active(search->beyond);
@@ -291,52 +289,84 @@ static void sweep(Search *search, const FreeCell *spots, int count, int64_t step
     }
 }
 
-static int longest(const Geometry *geometry) {
-    int most = 0;
-    for (int lane = 0; lane < geometry->count; lane++)
-        if (geometry->lanes[lane].count > most)
-            most = geometry->lanes[lane].count;
-    return most;
-}
-
-/* From the highest bound down, until a bound is no better than what was found; 0 with an exception: no memory. */
-static int best_placement(Search *search) {
-    const Geometry *geometry = &search->geometry;
-    size_t room = (size_t)longest(geometry) * (1 + FAR) + 1;
-    FreeCell *spots = PyMem_Malloc(room * sizeof *spots);
-    double(*bounds)[MOST_TILES + 1] = PyMem_Malloc(room * sizeof *bounds);
-    int fine = spots && bounds;
-    for (int lane = 0; fine && lane < geometry->count; lane++) {
-        const Lane *line = &geometry->lanes[lane];
-        if (line->bound <= (double)search->most || search->tried > ENOUGH)
-            break;
-        int count = with_open(geometry, line, spots);
-        set_bounds(geometry, spots, count, bounds);
-        sweep(search, spots, count, line->step, bounds);
-    }
-    PyMem_Free(spots);
-    PyMem_Free(bounds);
-    if (!fine)
-        PyErr_NoMemory();
-    return fine;
-}
-
 static int upwards(const void *one, const void *other) { return *(const int *)one - *(const int *)other; }
 
+/* Of equal tiles the last one is used first. */
 static void sort_kinds(Search *search) {
-    int sorted[MOST_TILES], size = search->geometry.size;
-    memcpy(sorted, search->geometry.hand, sizeof sorted);
+    const Geometry *geometry = &search->geometry;
+    int sorted[MOST_TILES], size = geometry->size;
+    memcpy(sorted, geometry->hand, sizeof sorted);
     qsort(sorted, (size_t)size, sizeof(int), upwards);
+    search->different = 0;
     for (int place = 0; place < size; place++)
         if (!place || sorted[place] != sorted[place - 1])
             search->kinds[search->different++] = sorted[place];
+    for (int used = 0; used < 1 << size; used++)
+        for (int number = 0; number < search->different; number++) {
+            search->use[used][number] = 0;
+            for (int place = 0; place < size; place++)
+                if (geometry->hand[place] == search->kinds[number] && !(used >> place & 1))
+                    search->use[used][number] = (uint8_t)(used | 1 << place);
+        }
 }
 
-/* Cells and kinds, from the last to the first. */
-static PyObject *list_of(const Search *search) {
+Search *new_search(const Map *like, int q_bonus, int finish_bonus, int enough) {
+    if (q_bonus < 0 || q_bonus > MOST_BONUS || finish_bonus < 0 || finish_bonus > MOST_BONUS)
+        return PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS), NULL;
+    if (enough < 0 || enough > ENOUGH)
+        return PyErr_Format(PyExc_ValueError, "from 0 to %d tiles are tried, not %d", ENOUGH, enough), NULL;
+    Search *search = PyMem_Calloc(1, sizeof(Search));
+    size_t room = (size_t)like->room * (1 + FAR) + 1;
+    if (search) {
+        search->geometry.q_bonus = q_bonus;
+        search->geometry.finish_bonus = finish_bonus;
+        search->enough = enough;
+        search->here = &search->active[0];
+        search->beyond = &search->active[1];
+        search->spots = PyMem_Malloc(room * sizeof *search->spots);
+        search->behind = PyMem_Malloc(room * sizeof *search->behind);
+        if (make_geometry(&search->geometry, like) && search->spots && search->behind)
+            return search;
+        free_search(search);
+    }
+    PyErr_NoMemory();
+    return NULL;
+}
+
+void free_search(Search *search) {
+    free_geometry(&search->geometry);
+    PyMem_Free(search->spots);
+    PyMem_Free(search->behind);
+    PyMem_Free(search);
+}
+
+/* From the highest bound down, until a bound is no better than what was found. */
+int64_t best_placement(Search *search, const Map *map, const int *hand, int size, Placed *into, int *count) {
+    Geometry *geometry = &search->geometry;
+    geometry->map = map;
+    geometry->size = size;
+    memcpy(geometry->hand, hand, sizeof(int) * (size_t)size);
+    sort_kinds(search);
+    survey(geometry);
+    search->most = search->tried = search->trails = *count = 0;
+    search->best = NOWHERE;
+    for (int lane = 0; lane < geometry->count; lane++) {
+        const Lane *line = &geometry->lanes[lane];
+        if (line->bound <= (double)search->most || search->tried > search->enough)
+            break;
+        int spots = with_open(geometry, line, search->spots);
+        set_bounds(geometry, search->spots, spots, search->behind);
+        sweep(search, spots, line->step);
+    }
+    for (int trail = search->best; trail != NOWHERE; trail = search->trail[trail].before)
+        into[(*count)++] = (Placed){search->trail[trail].cell, search->trail[trail].kind};
+    return search->most;
+}
+
+static PyObject *list_of(const Placed *placed, int count) {
     PyObject *list = PyList_New(0);
-    for (int trail = search->best; list && trail != NOWHERE; trail = search->trail[trail].before) {
-        PyObject *pair = Py_BuildValue("Li", (long long)search->trail[trail].cell, search->trail[trail].kind);
+    for (int number = 0; list && number < count; number++) {
+        PyObject *pair = Py_BuildValue("Li", (long long)placed[number].cell, placed[number].kind);
         if (!pair || PyList_Append(list, pair))
             Py_CLEAR(list);
         Py_XDECREF(pair);
@@ -344,28 +374,24 @@ static PyObject *list_of(const Search *search) {
     return list;
 }
 
-/* (tiles, edge, hand, q_bonus, finish_bonus): kinds by their cells, and the free cells beside them, ascending. */
+/* (tiles, edge, hand, q_bonus, finish_bonus, enough): kinds by their cells, the free cells beside them, ascending, and
+   how many tiles are tried. */
 PyObject *q_best_placement(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *tiles, *edge, *hand, *placed = NULL;
-    Search *search = PyMem_Calloc(1, sizeof(Search));
-    if (!search)
-        return PyErr_NoMemory();
-    Geometry *geometry = &search->geometry;
-    search->here = &search->active[0];
-    search->beyond = &search->active[1];
-    search->best = NOWHERE;
-    if (PyArg_ParseTuple(arguments, "OOOii", &tiles, &edge, &hand, &geometry->q_bonus, &geometry->finish_bonus)) {
-        geometry->size = read_numbers(hand, geometry->hand, MOST_TILES, 0, NONE - 1);
-        int one = geometry->q_bonus, other = geometry->finish_bonus;
-        if (one < 0 || one > MOST_BONUS || other < 0 || other > MOST_BONUS)
-            PyErr_Format(PyExc_ValueError, "bonuses are from 0 to %d", MOST_BONUS);
-        if (!PyErr_Occurred())
-            sort_kinds(search);
-        if (!PyErr_Occurred() && read_geometry(geometry, tiles, edge) && best_placement(search))
-            placed = list_of(search);
+    PyObject *tiles, *edge, *hand, *list = NULL;
+    int kinds[MOST_TILES] = {0}, q_bonus, finish_bonus, enough, count;
+    Map map = {0};
+    Placed placed[MOST_TILES];
+    if (!PyArg_ParseTuple(arguments, "OOOiii", &tiles, &edge, &hand, &q_bonus, &finish_bonus, &enough))
+        return NULL;
+    int size = read_numbers(hand, kinds, MOST_TILES, 0, NONE - 1);
+    int fine = size >= 0 && read_map(&map, tiles, edge, 0);
+    Search *search = fine ? new_search(&map, q_bonus, finish_bonus, enough) : NULL;
+    if (search) {
+        best_placement(search, &map, kinds, size, placed, &count);
+        list = list_of(placed, count);
+        free_search(search);
     }
-    free_geometry(geometry);
-    PyMem_Free(search);
-    return placed;
+    free_map(&map);
+    return list;
 }

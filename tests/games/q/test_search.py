@@ -30,9 +30,9 @@ def most(view: View, q_bonus: int = 8, finish_bonus: int = 4) -> int | None:
     return max((draft.score(q_bonus, finish_bonus) for draft in drafts(view)), default=None)
 
 
-def found(view: View, q_bonus: int = 8, finish_bonus: int = 4) -> int | None:
+def found(view: View, q_bonus: int = 8, finish_bonus: int = 4, enough: int = search.ENOUGH) -> int | None:
     """The points of the placement that the search finds, which has to be lawful."""
-    draft = best_draft(view, q_bonus, finish_bonus)
+    draft = best_draft(view, q_bonus, finish_bonus, enough)
     if draft is None:
         return None
     GAME.check(view, draft.action)
@@ -180,18 +180,26 @@ def test_no_line_brings_more_than_its_bound() -> None:
 
 @pytest.mark.parametrize("hand", [REDS, NAMES, NAMES * 3, ["red star"] * 40])
 @pytest.mark.parametrize("tiles", [1, 10, 200])
-def test_a_search_that_is_cut_short_finds_something_lawful(
-    monkeypatch: pytest.MonkeyPatch, tiles: int, hand: list[str]
-) -> None:
-    monkeypatch.setattr(search, "ENOUGH", search.ENOUGH // 2)
+def test_a_search_that_is_cut_short_finds_something_lawful(tiles: int, hand: list[str]) -> None:
+    view = View(0, grown(tiles).map, tuple(KINDS[tile] for tile in hand), (0, 1), (0, 0), 9)
 
-    assert found(View(0, grown(tiles).map, tuple(KINDS[tile] for tile in hand), (0, 1), (0, 0), 9)) is not None
+    assert found(view, enough=search.ENOUGH // 2) is not None
+
+
+def test_whoever_tries_more_tiles_finds_more_points() -> None:
+    views = [grown(tiles) for tiles in range(1, 30)]
+    none, some_points, most_points = (
+        sum(found(view, enough=enough) or 0 for view in views) for enough in (0, 2000, search.ENOUGH)
+    )
+
+    assert none == 0
+    assert 0 < some_points < most_points
 
 
 def test_a_search_stops_soon_after_it_has_tried_enough() -> None:
     for tiles in (10, 100, 400):
         view = grown(tiles)
-        made = search.Search(Geometry(view.map, view.hand, 8, 4))
+        made = search.Search(Geometry(view.map, view.hand, 8, 4), search.ENOUGH)
         for line in made.geometry.lines():
             search.Sweep(made, line).run()
 

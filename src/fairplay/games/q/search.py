@@ -11,7 +11,7 @@ situation has to know follows from Q §3.4 and §3.5. In a block of new tiles si
 And whatever looks like this can be put down tile by tile, in some order.
 
 Hands of six tiles are nearly always searched to the end. Where so many tiles fit beside one another that this would
-take long, the search is cut short, and finds a good placement instead of the best.
+take long, the search is cut short, and finds a good placement instead of the best; or none, if it may try but few.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from fairplay.games.q.lines import Q_LENGTH, Geometry, Lane, could_be_q
 from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
 from fairplay.games.q.state import Tiles, View
 
-ENOUGH = 8_000  # tiles tried in a search
+ENOUGH = 8_000  # tiles tried in a search, if nothing else is said
 WIDTH = 64  # situations pursued at a cell
 MOST_TILES = 8  # of a hand that are considered; given positions may have hands of any size
 TOO_LONG = Q_LENGTH + 1  # in place of the length of a run that cannot become a Q
@@ -48,12 +48,12 @@ K = TypeVar("K")
 Situation = tuple[int, int, int, bool, bool, int, int]
 
 
-def best_draft(view: View, q_bonus: int, finish_bonus: int) -> Draft | None:
+def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH) -> Draft | None:
     """The placement with the most points; None: no tile fits anywhere."""
     hand = considered(view)
-    search = Search(Geometry(view.map, hand, q_bonus, finish_bonus if hand == view.hand else 0))
+    search = Search(Geometry(view.map, hand, q_bonus, finish_bonus if hand == view.hand else 0), enough)
     for line in search.geometry.lines():
-        if line.bound <= search.most or search.tried > ENOUGH:
+        if line.bound <= search.most or search.tried > enough:
             break
         Sweep(search, line).run()
     return put_down(draft_of(view), search.placed) if search.placed else None
@@ -84,10 +84,11 @@ def put_down(draft: Draft, rest: dict[int, int]) -> Draft | None:
 class Search:
     """The best placement so far, and how much was tried."""
 
-    __slots__ = ("_left", "geometry", "most", "placed", "tried")
+    __slots__ = ("_left", "enough", "geometry", "most", "placed", "tried")
 
-    def __init__(self, geometry: Geometry) -> None:
+    def __init__(self, geometry: Geometry, enough: int) -> None:
         self.geometry = geometry
+        self.enough = enough  # tiles to try
         self.most = 0  # points
         self.placed: dict[int, int] = {}  # the kinds by their cells
         self.tried = 0
@@ -133,7 +134,7 @@ class Sweep:
             if not self._idle and not self._active:  # nothing promises more than was found
                 break
             fits, bounds = self._spots[cell].fits, self._bounds[cell]
-            here = [kind for kind in kinds if fits >> kind & 1] if search.tried < ENOUGH else []
+            here = [kind for kind in kinds if fits >> kind & 1] if search.tried < search.enough else []
             ended: dict[int, Way] = {}
             for situation, way in best_of(self._active.pop(cell, {}).items()):
                 self._place(cell, here, situation, way, ended)

@@ -1,21 +1,29 @@
-"""Play Q for the house: by the two recipes of the course, at random, or for the most points."""
+"""Play Q for the house: by the two recipes of the course, at random, for the most points, or for a win."""
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import AROUND, COLUMN, ROW, Growing, Map, fitting, position_of
 from fairplay.games.q.draft import Draft, draft_of
+from fairplay.games.q.foresight import most_wins
 from fairplay.games.q.kernel import best_draft
 from fairplay.games.q.lines import mask_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
+from fairplay.games.q.search import ENOUGH
 from fairplay.games.q.state import View
 
 Layer = Strategy[View, Action]
 # From a map and a hand to a cell and a kind; None: none fits.
 Step = Callable[[Map | Growing, Iterable[int]], tuple[int, int] | None]
 
+LADDER = ("random", "dag", "best:150", "best:500", "foresight")  # of house players, the weakest first
+
+TILES = range(1, ENOUGH + 1)  # that best may try
+NODES = range(1, 1001)  # playouts of foresight
+USUAL_NODES = 200
 TRIES = 16  # to hit a place where a tile fits; they use up most of the 256 bits of a lot, but not all
 
 
@@ -132,15 +140,45 @@ def in_line(draft: Draft) -> Iterator[tuple[int, int]]:
             yield from ((cell, kind) for kind in kinds if fits >> kind & 1)
 
 
-def best(view: View) -> Action:
+def best(view: View, enough: int = ENOUGH) -> Action:
     """The placement that brings the most points now, as the bonuses are if nothing else is said."""
-    found = best_draft(view, Q_BONUS, FINISH_BONUS)
+    found = best_draft(view, Q_BONUS, FINISH_BONUS, enough)
     return otherwise(view) if found is None else found.action
+
+
+def foresight(nodes: int, key: bytes) -> Layer:
+    """What wins most often in so many playouts; the same key throws the same dice in the same position."""
+
+    def choose(view: View) -> Action:
+        return most_wins(view, Q_BONUS, FINISH_BONUS, nodes, key) or best(view)
+
+    return choose
+
+
+def number_in(limits: range, parameter: str, usual: int, says: str) -> int:
+    """The number that a parameter is; the usual one, if it is empty."""
+    if not parameter:
+        return usual
+    if not parameter.isascii() or not parameter.isdecimal() or len(parameter) > 9 or int(parameter) not in limits:
+        raise BadRequest(f"{says} {limits[0]} to {limits[-1]}, not {parameter!r}")
+    return int(parameter)
+
+
+def _make_best(parameter: str, key: bytes) -> Layer:
+    enough = number_in(TILES, parameter, ENOUGH, "best:N tries N tiles,")
+    return lambda view: best(view, enough)
+
+
+def _make_foresight(parameter: str, key: bytes) -> Layer:
+    return foresight(number_in(NODES, parameter, USUAL_NODES, "foresight:N plays N playouts,"), key)
 
 
 HOUSE: dict[str, HousePlayer] = {
     "random": house_player("random", "tiles where they fit, drawn from the seat's own key", at_random),
     "dag": house_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
     "ldasg": house_player("ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]),
-    "best": house_player("best", "the placement that brings the most points", lambda key: best),
+    "best": HousePlayer("the placement that brings the most points; best:N finds it within N tries", _make_best),
+    "foresight": HousePlayer(
+        f"what wins most often in N playouts; foresight:N, {USUAL_NODES} if not said", _make_foresight
+    ),
 }

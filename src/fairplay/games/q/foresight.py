@@ -1,0 +1,115 @@
+"""Choose in Q what wins most often, as far as playouts tell.
+
+The most points now are not always best: whoever places a whole hand ends the game (Q §5.2), nearly always as the
+winner, and each tile on the map makes that easier for the next. So for every part of the hand the placement that brings
+the most points is weighed against the others, against an exchange and against passing. All are tried with the same
+dice; then the worse half is dropped, and so on, until one is left.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from fairplay.core.chance import derive
+from fairplay.games.q.actions import Action, Exchange, Pass
+from fairplay.games.q.draft import Draft
+from fairplay.games.q.kernel import best_draft, playouts
+from fairplay.games.q.pieces import COPIES, HAND, NONE
+from fairplay.games.q.playouts import FIRST, Outlook, standing
+from fairplay.games.q.search import MOST_TILES
+from fairplay.games.q.state import View
+
+ALL_OF_THEM = 10**6  # a bonus for placing a whole part of the hand, more than any points
+
+Option = tuple[Action, Outlook]
+
+
+def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: bytes) -> Action | None:
+    """What wins most often in about so many playouts, with dice from a key; None: it was not given a lawful hand."""
+    if not 0 < len(view.hand) <= MOST_TILES:
+        return None
+    alive = list[Option]()
+    for option in options(view, q_bonus, finish_bonus):
+        action, start = option
+        if is_over(start) and standing(start.scores) == FIRST:
+            return action
+        if not is_over(start) or standing(start.scores):  # whatever may come is no worse than to have lost
+            alive.append(option)
+    seed = derive(key, f"{len(view.map.tiles)},{view.left},{view.hand},{view.scores}")
+    halvings, done = (len(alive) - 1).bit_length(), 0
+    wins = dict.fromkeys((action for action, _ in alive), 0)
+    while len(alive) > 1:
+        numbers = range(done, done + max(1, nodes // (halvings * len(alive))))
+        done = numbers.stop
+        for action, start in alive:
+            wins[action] += weight(start, q_bonus, finish_bonus, numbers, seed)
+        alive.sort(key=lambda option: (wins[option[0]], option[1].scores[0]), reverse=True)
+        del alive[(len(alive) + 1) // 2 :]
+    return alive[0][0]
+
+
+def options(view: View, q_bonus: int, finish_bonus: int) -> Iterator[Option]:
+    """What is worth a thought, and what comes of it; those that end the game come first."""
+    now = outlook(view)
+    for count in range(len(view.hand), 0, -1):
+        for part in sorted(set(combinations(sorted(view.hand), count))):
+            draft = best_draft(replace(view, hand=part), q_bonus, ALL_OF_THEM)
+            if draft is not None and not draft.hand:
+                yield draft.action, after(now, draft, q_bonus, finish_bonus)
+    if view.left >= len(view.hand):
+        yield Exchange(), replace(now, kept=(), drawn=len(view.hand))
+    yield Pass(), now
+
+
+def outlook(view: View) -> Outlook:
+    """What comes of passing.
+
+    Whether somebody has placed a tile in this round cannot be seen, but for the first in it; most often somebody has.
+    """
+    counts = [COPIES] * NONE
+    for kind in (*view.map.tiles.values(), *view.hand):
+        counts[kind] -= 1
+    unseen = bytes(kind for kind in range(NONE) for _ in range(counts[kind])) or bytes(range(NONE))
+    others, begins = len(view.order) - 1, view.order.index(min(view.order))
+    return Outlook(
+        map=view.map,
+        kept=view.hand,
+        drawn=0,
+        scores=view.scores,
+        left=view.left,
+        theirs=min(HAND, max(0, len(unseen) - view.left) // others) if others else 0,
+        unseen=unseen,
+        begins=begins,
+        placed=begins > 0 and len(view.map.tiles) > 1,
+    )
+
+
+def after(now: Outlook, draft: Draft, q_bonus: int, finish_bonus: int) -> Outlook:
+    """What comes of a placement."""
+    kept, placed = list(now.kept), len(draft.placed)
+    for _, kind in draft.placed:
+        kept.remove(kind)
+    points = draft.score(q_bonus, 0) + (0 if kept else finish_bonus)
+    drawn = min(now.left, placed) if kept else 0
+    return replace(
+        now,
+        map=draft.map,
+        kept=tuple(kept),
+        drawn=drawn,
+        scores=(now.scores[0] + points, *now.scores[1:]),
+        left=now.left - drawn,
+        placed=True,
+    )
+
+
+def is_over(start: Outlook) -> bool:
+    """Has it placed all its tiles?"""
+    return not start.kept and not start.drawn
+
+
+def weight(start: Outlook, q_bonus: int, finish_bonus: int, numbers: range, seed: bytes) -> int:
+    """How much speaks for what leads there."""
+    if is_over(start):
+        return standing(start.scores) * len(numbers)
+    return playouts(start, q_bonus, finish_bonus, numbers, seed)
