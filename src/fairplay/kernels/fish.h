@@ -55,7 +55,7 @@ int read_scores(Game *into, PyObject *scores);
 void next_seat(Game *game);
 
 /* Play at random to the end, with the dice of this number. */
-void play(Game *game, uint64_t seed, int number);
+void play_out(Game *game, uint64_t seed, int number);
 
 /* A penguin of whoever is on turn moves to a cell; without a slot, one is placed there. */
 typedef struct {
@@ -73,9 +73,9 @@ int steps_of(const Game *game, Step *steps);
 void sort_steps(Step *steps, int count);
 
 /* The game after a step, with somebody on turn who can act, if there is anybody. */
-Game after(const Game *game, Step step);
+Game after_step(const Game *game, Step step);
 
 /* What Python is told: the cells from and to which a step leads, and -1 for the first where a penguin is placed. */
-PyObject *told(const Game *game, Step step);
+PyObject *step_told(const Game *game, Step step);
 
 #endif

@@ -97,7 +97,7 @@ static void move(Game *game, const Moves *moves, uint64_t *dice) {
     next_seat(game);
 }
 
-void play(Game *game, uint64_t seed, int number) {
+void play_out(Game *game, uint64_t seed, int number) {
     Moves moves;
     uint64_t dice = mixed(seed + (uint64_t)number);
     while (game->in && game->at.penguins[game->order[0]].count < game->each)
@@ -141,7 +141,7 @@ static PyObject *played(const Game *start, int first, int count, uint64_t seed) 
     Py_BEGIN_ALLOW_THREADS;
     for (int number = 0; number < count; number++) {
         Game game = *start;
-        play(&game, seed, first + number);
+        play_out(&game, seed, first + number);
         for (int seat = 0; seat < seats; seat++)
             scores[number * seats + seat] = game.scores[seat];
     }

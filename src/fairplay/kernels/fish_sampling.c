@@ -2,10 +2,9 @@
 
 #include "fish.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-enum { MOST_PLAYOUTS = 50000, BOLDNESS = 4 };
+enum { MOST_PLAYOUTS = 50000, BOLDNESS = 16 }; /* so many are over so soon that nobody has to interrupt them */
 
 /* A step, and what came of it; its successors are `count` nodes from `first` on, none as long as it is not unfolded. */
 typedef struct {
@@ -21,7 +20,6 @@ typedef struct {
     Node *nodes; /* the first is the position that is asked about */
     int count, room;
     uint64_t seed;
-    Long call;
 } Tree;
 
 /* 0: there is no room in memory. */
@@ -43,11 +41,19 @@ static int unfold(Tree *tree, int node, const Game *game) {
     return 1;
 }
 
-/* Sums and roots are the same as in Python to the last bit, so that the choice is. */
+static int root_of(int number) {
+    int root = 0;
+    for (int bit = 1 << 14; bit; bit >>= 1)
+        if ((root | bit) * (root | bit) <= number)
+            root |= bit;
+    return root;
+}
+
+/* Fractions are the same as in Python to the last bit, so that the choice is. */
 static int most_promising(const Tree *tree, int node) {
     const Node *from = &tree->nodes[node];
-    double spread = BOLDNESS * sqrt(from->visits), usual = from->visits ? (double)from->reply / from->visits : 0.0;
-    double most = 0.0;
+    double spread = root_of(BOLDNESS * from->visits), most = 0.0;
+    double usual = from->visits ? (double)from->reply / from->visits : 0.0;
     int best = -1;
     for (int child = from->first; child < from->first + from->count; child++) {
         const Node *to = &tree->nodes[child];
@@ -74,17 +80,15 @@ static int lead_of(const Game *start, const int *scores, int seat) {
 static int sample(Tree *tree, const Game *start, int number) {
     Game game = *start;
     int path[CELLS + 1] = {0}, length = 1, leads[SEATS]; /* each step takes a cell */
-    for (int node = 0;; path[length++] = node) {
-        const Node *at = &tree->nodes[node];
-        if (!at->count && (at->visits || !node) && !unfold(tree, node, &game))
-            return 0;
-        if (!tree->nodes[node].count)
-            break;
+    for (int node = 0; tree->nodes[node].count;) {
         node = most_promising(tree, node);
-        game = after(&game, tree->nodes[node].step);
+        game = after_step(&game, tree->nodes[node].step);
+        path[length++] = node;
+        if (tree->nodes[node].visits == 1 && !unfold(tree, node, &game))
+            return 0;
     }
     int next = game.order[0];
-    play(&game, tree->seed, number);
+    play_out(&game, tree->seed, number);
     for (int seat = 0; seat < start->at.seats; seat++)
         leads[seat] = lead_of(start, game.scores, seat);
     while (length--) {
@@ -97,37 +101,32 @@ static int sample(Tree *tree, const Game *start, int number) {
     return 1;
 }
 
-/* The step that was tried most often, of equal ones the first; 0: there is none. */
-static int most_tried(const Tree *tree, Step *step) {
-    const Node *root = tree->nodes;
-    int best = root->first;
-    for (int child = best; child < root->first + root->count; child++)
-        if (tree->nodes[child].visits > tree->nodes[best].visits)
+/* Of equal ones the first. */
+static Step most_tried(const Tree *tree) {
+    const Node *root = tree->nodes, *best = root + root->first;
+    for (const Node *child = best; child < root + root->first + root->count; child++)
+        if (child->visits > best->visits)
             best = child;
-    *step = tree->nodes[best].step;
-    return root->count;
+    return best->step;
 }
 
 static PyObject *sampled(Tree *tree, const Game *game, int playouts) {
-    Step step;
-    int fine = 1;
     tree->count = tree->room = 1;
     tree->nodes = calloc(1, sizeof(Node));
-    if (!tree->nodes)
-        return PyErr_NoMemory();
-    start_long(&tree->call);
-    for (int number = 0; number < playouts && fine && !interrupted(&tree->call); number++)
+    int fine = tree->nodes && unfold(tree, 0, game), any = fine && tree->nodes->count;
+    Step step = {0};
+    Py_BEGIN_ALLOW_THREADS;
+    for (int number = 0; number < playouts && any && fine; number++)
         fine = sample(tree, game, number);
-    end_long(&tree->call);
-    int any = most_tried(tree, &step);
+    Py_END_ALLOW_THREADS;
+    if (any)
+        step = most_tried(tree);
     free(tree->nodes);
-    if (tree->call.stopped)
-        return NULL;
     if (!fine)
         return PyErr_NoMemory();
     if (!any)
         Py_RETURN_NONE;
-    return told(game, step);
+    return step_told(game, step);
 }
 
 /* (rows, columns, fish, free, penguins, scores, order, each, playouts, seed): `each` is how many penguins a player
@@ -147,7 +146,7 @@ PyObject *fish_sampling(PyObject *module, PyObject *arguments) {
     if (!read_position(&game.at, rows, columns, fish, size, open, penguins) || !read_order(&game, order) ||
         !read_scores(&game, scores))
         return NULL;
-    if (playouts < 1 || playouts > MOST_PLAYOUTS || !game.in)
-        return PyErr_Format(PyExc_ValueError, "somebody makes 1 to %d playouts, not %d", MOST_PLAYOUTS, playouts);
+    if (playouts < 0 || playouts > MOST_PLAYOUTS || !game.in)
+        return PyErr_Format(PyExc_ValueError, "somebody makes 0 to %d playouts, not %d", MOST_PLAYOUTS, playouts);
     return sampled(&tree, &game, playouts);
 }

@@ -36,14 +36,14 @@ static uint64_t reach_from(const Position *at, uint64_t cells) {
 
 static int weigh(Search *search, const Game *game) {
     const Position *at = &game->at;
-    uint64_t open = at->free, fronts[SEATS], some = open;
+    uint64_t open = at->free, some = open, fronts[SEATS];
     int worth[SEATS], ahead = 0, mine = 0;
     for (int place = 0; place < game->in; place++) {
         int seat = game->order[place];
         fronts[place] = movable(at, &at->penguins[seat]);
         worth[place] = CAUGHT * (game->scores[seat] + fish_on(search, fronts[place]));
     }
-    while (some) {
+    while (open && some) {
         uint64_t shared = 0;
         some = 0;
         for (int place = 0; place < game->in; place++) {
@@ -54,7 +54,6 @@ static int weigh(Search *search, const Game *game) {
         for (int place = 0; place < game->in; place++)
             worth[place] += NEARER * fish_on(search, fronts[place] & ~shared);
         open &= ~some;
-        some = open ? some : 0;
     }
     for (int place = 0; place < game->in; place++)
         if (game->order[place] == search->me)
@@ -72,7 +71,7 @@ static int outlook(Search *search, const Game *game, int depth, int alpha, int b
 static void weigh_steps(Search *search, const Game *game, Step *steps, int count) {
     int more = search->more, mine = game->order[0] == search->me;
     for (int place = 0; place < count; place++) {
-        Game then = after(game, steps[place]);
+        Game then = after_step(game, steps[place]);
         int worth = outlook(search, &then, 0, -ENDLESS, ENDLESS);
         steps[place].worth = mine ? worth : -worth;
     }
@@ -84,7 +83,7 @@ static int outlook(Search *search, const Game *game, int depth, int alpha, int b
     Step steps[MOST_STEPS];
     if (is_over(search) || interrupted(&search->call))
         return 0;
-    int count = depth ? steps_of(game, steps) : 0, mine = game->in && game->order[0] == search->me;
+    int count = depth ? steps_of(game, steps) : 0, mine = game->order[0] == search->me;
     if (!count) {
         search->nodes--;
         search->more |= !depth;
@@ -96,7 +95,7 @@ static int outlook(Search *search, const Game *game, int depth, int alpha, int b
     }
     int best = mine ? -ENDLESS : ENDLESS;
     for (int place = 0; place < count && alpha < beta; place++) {
-        Game then = after(game, steps[place]);
+        Game then = after_step(game, steps[place]);
         int worth = outlook(search, &then, depth - 1, alpha, beta);
         if (mine) {
             best = worth > best ? worth : best;
@@ -120,7 +119,7 @@ static int best_first(Search *search, const Game *game, Step *steps) {
         search->more = 0;
         for (int place = 0; place < count; place++) {
             Step step = steps[place];
-            Game then = after(game, step);
+            Game then = after_step(game, step);
             int worth = outlook(search, &then, depth, alpha, ENDLESS);
             if (is_over(search))
                 break;
@@ -165,5 +164,5 @@ PyObject *fish_territory(PyObject *module, PyObject *arguments) {
         return NULL;
     if (!count)
         Py_RETURN_NONE;
-    return told(&game, steps[0]);
+    return step_told(&game, steps[0]);
 }

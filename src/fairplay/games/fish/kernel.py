@@ -47,9 +47,7 @@ def sampling_step(state: State, tries: int, seed: bytes) -> Step | None:
 def playouts(state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
     """What `Game.playouts` comes to, on a board that a kernel knows."""
     assert kernels is not None
-    scores: list[tuple[int, ...]] = kernels.fish_playouts(
-        *game_of(state), numbers.start, len(numbers), number_of(seed)
-    )
+    scores: list[tuple[int, ...]] = kernels.fish_playouts(*game_of(state), numbers.start, len(numbers), number_of(seed))
     return scores
 
 

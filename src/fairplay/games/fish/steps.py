@@ -1,4 +1,4 @@
-"""List what can be done in a position of Fish, and do it, cell by cell: what players need who think many steps ahead."""
+"""List what can be done in a position of Fish, and do it, for players who think many steps ahead."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,6 @@ def reach_in(state: State) -> Reach:
 
 def steps(state: State, reach: Reach) -> list[Step]:
     """What whoever is on turn can do: first where most fish are, then penguin by penguin, then cell by cell."""
-    if not state.order:
-        return []
     if state.stage is PLACING:
         found = [(NOWHERE, to) for to in cells(state.free)]
     else:

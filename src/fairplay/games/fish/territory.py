@@ -84,9 +84,7 @@ class Territory:
     def weigh(self, state: State) -> int:
         """How far I am ahead of the others, taken together; of nobody, if I am alone."""
         near, free, open_tiles = state.grid.near, state.free, state.free
-        fronts = {
-            seat: sum(1 << cell for cell in state.penguins[seat] if near[cell] & free) for seat in state.order
-        }
+        fronts = {seat: sum(1 << cell for cell in state.penguins[seat] if near[cell] & free) for seat in state.order}
         worth = {seat: CAUGHT * (state.scores[seat] + self._fish_on(front)) for seat, front in fronts.items()}
         while open_tiles:
             reached = shared = 0
