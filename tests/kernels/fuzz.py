@@ -18,6 +18,13 @@ CALLS = 40  # by each number
 NO = (TypeError, ValueError, OverflowError)
 NUMBERS = (-(2**70), -(2**63), -(2**31), -2, -1, 0, 1, 2, 63, 64, 65, 255, 2**20 + 1, 2**31, 2**34, 2**63, 2**64, 2**70)
 
+# Of kernels that can be asked to take long: which argument says so, and what it says then.
+LONG = {
+    "fish_best_move": (5, range(3, 65)),
+    "fish_territory": (7, range(5000, 10**7 + 1)),
+    "fish_sampling": (8, range(1000, 50_001)),
+}
+
 
 class Strange:
     """What can be taken for a number, and says no when it is."""
@@ -55,8 +62,10 @@ def hostile(numbers: range, seed: bytes) -> Iterator[str]:
 
 
 def takes_long(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Would it look too many turns ahead? That is lawful."""
-    return name == "fish_best_move" and len(arguments) > 5 and arguments[5] in range(3, 65)
+    """Would it look too many turns ahead, or try too much? That is lawful."""
+    place, many = LONG.get(name, (0, range(0)))
+    said = arguments[place] if len(arguments) > place else None
+    return isinstance(said, int) and said in many  # whatever else is looked for in a range is held against all of it
 
 
 def failure_of(name: str, arguments: Any) -> str:
@@ -84,6 +93,8 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
     return {
         "fish_best_move": (*shape, 1 + lots.below(2)),
         "fish_playouts": (*shape, state.scores, state.order, 2, lots.below(5), lots.below(5), lots.below(2**64)),
+        "fish_sampling": (*shape, state.scores, state.order, lots.below(3), lots.below(50), lots.below(2**64)),
+        "fish_territory": (*shape, state.order, lots.below(3), 1 + lots.below(200)),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
         "q_best_placement": (dict(map_state.map.tiles), map_state.map.edge, map_state.hands[0], 8, 4),
     }
