@@ -7,10 +7,12 @@ from fairplay.games.fish import territory
 from fairplay.games.fish.state import Stage, State, View, state_of
 from fairplay.games.fish.steps import NOWHERE, after
 from fairplay.games.fish.strategies import greedy
-from fairplay.games.fish.territory import CAUGHT, NEARER, Territory, best_step
+from fairplay.games.fish.territory import Territory, best_step
 from fairplay.games.fish.tree import Node
 from tests.games.fish.positions import small_positions
 from tests.some import some
+
+CAUGHT, NEARER = 3, 2  # what the kernels count, too
 
 
 def line(*fish: int) -> list[list[int]]:
@@ -56,6 +58,13 @@ def test_the_penguins_of_three_are_weighed_together() -> None:
     state = state_of([[1, 0, 1, 0, 1], [0] * 5, [2, 0, 3, 0, 4]], [[(0, 0)], [(0, 2)], [(0, 4)]], scores=[9, 1, 1])
 
     assert weighed(state) == CAUGHT * (8 + 8) + NEARER * ((2 - 3) + (2 - 4))
+
+
+def test_what_two_of_three_reach_equally_soon_is_nobodys() -> None:
+    # Red and white are at the ends of one line, brown is alone on another.
+    state = state_of([[1, 1], [0, 0], [5, 4], [0, 0], [1, 0]], [[(0, 0)], [(4, 0)], [(0, 1)]])
+
+    assert weighed(state) == NEARER * ((0 - 0) + (0 - 4))
 
 
 def test_one_shuts_the_other_out_instead_of_taking_the_nearest_fish() -> None:
