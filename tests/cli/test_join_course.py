@@ -146,7 +146,7 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
         ),
         (
             (*FISH, "1", "dag"),
-            "fish has no player 'dag'; it has random, greedy, lookahead, "
+            "fish has no player 'dag'; it has random, greedy, lookahead, sampler, territory, "
             "and takes ./file.py, exec:COMMAND and py:module:Name\n",
         ),
         *(

@@ -106,7 +106,7 @@ REFUSED = {
     "too many players": ((*TABLE, *TABLE[2:], "random", "--games", "2"), "fish is for 2 to 4 players, not for 5"),
     "an unknown player": (
         ("play", "fish", "gredy", "random", "--games", "2"),
-        "fish has no player 'gredy'; it has random, greedy, lookahead, "
+        "fish has no player 'gredy'; it has random, greedy, lookahead, sampler, territory, "
         "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
     ),
     "a missing file": (("play", "fish", "./no.py", "random", "--games", "2"), "there is no Python file ./no.py"),

@@ -12,7 +12,8 @@ REFUSED = {
     "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
     "no players": (
         ("fish",),
-        "Missing argument 'PLAYERS...'. There is random, greedy, lookahead, human, exec:, tcp:, ws:, py:, ./file.py",
+        "Missing argument 'PLAYERS...'. There is random, greedy, lookahead, sampler, territory, human, exec:, tcp:, "
+        "ws:, py:, ./file.py",
     ),
     "a label that is none": (
         ("fish", "<b></b>=random", "greedy"),
@@ -21,7 +22,7 @@ REFUSED = {
     "an unknown game": (("chess", *TWO), "there is no game 'chess'; there is "),
     "an unknown player": (
         ("fish", "rando", "greedy"),
-        "fish has no player 'rando'; it has random, greedy, lookahead, "
+        "fish has no player 'rando'; it has random, greedy, lookahead, sampler, territory, "
         "and takes human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name",
     ),
     "a bad parameter of a player": (

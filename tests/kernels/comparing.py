@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from fairplay.core.chance import Lots, derive
 from fairplay.core.game import Game, Moment
-from fairplay.games.fish import Fish
+from fairplay.games.fish import Fish, sampling, territory
 from fairplay.games.fish import codec as fish_codec
 from fairplay.games.fish import kernel as fish_kernel
 from fairplay.games.fish import search as fish_search
@@ -41,6 +41,7 @@ BOARDS = ((3, 3), (4, 4), (5, 3), (2, 8), (1, 9), (5, 5), (4, 7), (8, 8), (8, 8)
 SMALL = 6  # boards, on which one can look four turns ahead
 TSURO_SIZES = (10, 10, 4, 5, 7, 30)
 PLAYOUTS = 3
+MOST_POSITIONS, MOST_TRIES = 120, 40  # that are weighed, and played out, before a step is chosen
 
 
 def trials(game: str, numbers: range, seed: bytes) -> Iterator[str]:
@@ -81,7 +82,17 @@ def fish(lots: Lots) -> str:
         found, known = fish_kernel.best_move(state, seat, turns), fish_search.best_move(state, seat, turns)
         if found != known:
             return f"{found} instead of {known} in {turns} turns from {state}"
-    return ""
+    return fish_steps(state, seed, lots) if state.order else ""
+
+
+def fish_steps(state: FishState, seed: bytes, lots: Lots) -> str:
+    """Choose a step for territory, and one by playouts."""
+    positions, tries = 1 + lots.below(MOST_POSITIONS), lots.below(MOST_TRIES)
+    found, known = fish_kernel.territory_step(state, positions), territory.best_step(state, positions)
+    if found != known:
+        return f"{found} instead of {known} after weighing {positions} positions from {state}"
+    found, known = fish_kernel.sampling_step(state, tries, seed), sampling.best_step(state, tries, seed)
+    return "" if found == known else f"{found} instead of {known} after {tries} playouts from {state}"
 
 
 def made_up_fish(rows: int, columns: int, lots: Lots) -> FishState:

@@ -18,6 +18,14 @@ CALLS = 40  # by each number
 NO = (TypeError, ValueError, OverflowError)
 NUMBERS = (-(2**70), -(2**63), -(2**31), -2, -1, 0, 1, 2, 63, 64, 65, 255, 2**20 + 1, 2**31, 2**34, 2**63, 2**64, 2**70)
 
+# Of kernels that can be asked to take long: which argument says so, and what it says then.
+LONG = {
+    "fish_best_move": (5, range(3, 65)),
+    "fish_territory": (7, range(5000, 10**7 + 1)),
+    "fish_sampling": (8, range(1000, 50_001)),
+    "q_playouts": (13, range(5, 1025)),
+}
+
 
 class Strange:
     """What can be taken for a number, and says no when it is."""
@@ -55,10 +63,10 @@ def hostile(numbers: range, seed: bytes) -> Iterator[str]:
 
 
 def takes_long(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Would it look too many turns ahead, or play too often? That is lawful."""
-    if name == "q_playouts":
-        return len(arguments) > 13 and arguments[13] in range(5, 1025)
-    return name == "fish_best_move" and len(arguments) > 5 and arguments[5] in range(3, 65)
+    """Would it look too many turns ahead, or try too much? That is lawful."""
+    place, many = LONG.get(name, (0, range(0)))
+    said = arguments[place] if len(arguments) > place else None
+    return isinstance(said, int) and said in many  # whatever else is looked for in a range is held against all of it
 
 
 def failure_of(name: str, arguments: Any) -> str:
@@ -88,6 +96,8 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
         "fish_best_move": (*shape, 1 + lots.below(2)),
         "fish_playouts": (*shape, state.scores, state.order, 2, lots.below(5), lots.below(5), lots.below(2**64)),
         "fish_text": (0, "playing", state.order, 2, *shape, state.scores, state.colours),
+        "fish_sampling": (*shape, state.scores, state.order, lots.below(3), lots.below(50), lots.below(2**64)),
+        "fish_territory": (*shape, state.order, lots.below(3), 1 + lots.below(200)),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
         "q_best_placement": (*shown, map_state.hands[0], 8, 4, lots.below(8001)),
         "q_playouts": (

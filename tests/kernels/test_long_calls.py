@@ -3,12 +3,12 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from fairplay.games.fish import Fish, kernel
-from fairplay.games.fish.state import PLAYING
+from fairplay.games.fish.state import PLAYING, State
 from fairplay.kernels import kernels, why_not
 
 pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
@@ -23,8 +23,15 @@ def only_who_gives_way() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
+LONG: dict[str, Callable[[State], object]] = {  # searches that would take for ever, or some seconds
+    "lookahead": lambda state: kernel.best_move(state, state.order[0], 9),
+    "territory": lambda state: kernel.territory_step(state, 10**7),
+}
+
+
 @pytest.mark.usefixtures("only_who_gives_way")
-def test_others_go_on_during_a_search_and_may_interrupt_it() -> None:
+@pytest.mark.parametrize("name", LONG)
+def test_others_go_on_during_a_search_and_may_interrupt_it(name: str) -> None:
     game, go_on, this = Fish(), threading.Event(), threading.get_ident()
     state = game.deal(2, bytes(32))
     while state.stage is not PLAYING:
@@ -38,5 +45,5 @@ def test_others_go_on_during_a_search_and_may_interrupt_it() -> None:
     other.start()
     with pytest.raises(KeyboardInterrupt):
         go_on.set()
-        kernel.best_move(state, state.order[0], 9)  # which would take for ever
+        LONG[name](state)
     other.join()

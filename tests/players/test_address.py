@@ -97,7 +97,9 @@ def test_a_house_player_draws_from_the_key_of_its_seat() -> None:
 def test_a_house_player_that_is_not_there_is_refused(address: str) -> None:
     name = address.partition(":")[0]
 
-    assert refusal(address).startswith(f"fish has no player {name!r}; it has random, greedy, lookahead")
+    assert refusal(address).startswith(
+        f"fish has no player {name!r}; it has random, greedy, lookahead, sampler, territory"
+    )
 
 
 @pytest.mark.parametrize("address", ["lookahead:x", "lookahead:0", "lookahead:10", "lookahead:1:2", "lookahead:²"])

@@ -317,7 +317,7 @@ PLAYERS = {
     "an unknown house player": ('{ player = "rndom" }', "fish has no player 'rndom': did you mean 'random'?"),
     "a name like no other": (
         '{ player = "x" }',
-        "fish has no player 'x'; there is random, greedy, lookahead, ./file.py",
+        "fish has no player 'x'; there is random, greedy, lookahead, sampler, territory, ./file.py",
     ),
     "a bad house player": ('{ player = "lookahead:x" }', "lookahead looks 1 to 9 turns ahead"),
     "a missing file": ('{ player = "./nobody.py" }', "there is no Python file DIR/nobody.py"),

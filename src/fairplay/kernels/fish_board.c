@@ -1,6 +1,6 @@
 /* Know the boards of Fish of up to 64 cells, and read positions on them. */
 
-#include "kernels.h"
+#include "fish.h"
 
 /* From an even row and from an odd row: SE, S, SW, which rise, and N, NE, NW, which fall (Fish, rule 1.3). */
 static const int STEPS[2][RAYS][2] = {
@@ -23,6 +23,20 @@ static void cast(Board *board, int rows, int columns, int cell, int ray) {
         board->steps[cell][to] = (uint8_t)++steps;
     }
     board->length[cell][ray] = (uint8_t)steps;
+}
+
+uint64_t reach(const Board *board, int cell, uint64_t free) {
+    const uint64_t *rays = board->rays[cell];
+    uint64_t reached = 0;
+    for (int ray = 0; ray < 3; ray++) {
+        uint64_t stops = rays[ray] & ~free;
+        reached |= rays[ray] & ((stops & -stops) - 1);
+    }
+    for (int ray = 3; ray < RAYS; ray++) {
+        uint64_t stops = rays[ray] & ~free;
+        reached |= stops ? rays[ray] & -(2ull << highest(stops)) : rays[ray];
+    }
+    return reached;
 }
 
 /* Made when it is first asked for, and never changed or freed: other threads may be looking at it. */

@@ -1,18 +1,9 @@
 /* Play Fish at random to its end, as `Game.playouts` does by the rules, with the same dice. */
 
 #include "dice.h"
-#include "kernels.h"
+#include "fish.h"
 
 enum { AT_ONCE = 1 << 20, MOST_SCORE = 1 << 30 };
-
-typedef struct {
-    Position at;
-    int scores[SEATS];
-    int order[SEATS]; /* the seats still in, from whoever moves next */
-    int in;           /* how many of them there are */
-    int each;
-    int placing;
-} Game;
 
 /* How many moves there are along each ray, of each penguin, and in all. */
 typedef struct {
@@ -53,7 +44,7 @@ static int cell_along(uint64_t mask, int ray, int steps) {
     return highest(mask);
 }
 
-static void next_seat(Game *game) {
+void next_seat(Game *game) {
     int seat = game->order[0];
     for (int place = 1; place < game->in; place++)
         game->order[place - 1] = game->order[place];
@@ -96,9 +87,10 @@ static void move(Game *game, const Moves *moves, uint64_t *dice) {
     next_seat(game);
 }
 
-static void play(Game *game, uint64_t dice) {
+void play_out(Game *game, uint64_t seed, int number) {
     Moves moves;
-    while (game->placing && game->in && game->at.penguins[game->order[0]].count < game->each)
+    uint64_t dice = mixed(seed + (uint64_t)number);
+    while (game->in && game->at.penguins[game->order[0]].count < game->each)
         place(game, &dice);
     for (int stuck = 0; stuck < game->in;) {
         count_moves(&game->at, &game->at.penguins[game->order[0]], &moves);
@@ -139,7 +131,7 @@ static PyObject *played(const Game *start, int first, int count, uint64_t seed) 
     Py_BEGIN_ALLOW_THREADS;
     for (int number = 0; number < count; number++) {
         Game game = *start;
-        play(&game, mixed(seed + (uint64_t)(first + number)));
+        play_out(&game, seed, first + number);
         for (int seat = 0; seat < seats; seat++)
             scores[number * seats + seat] = game.scores[seat];
     }
@@ -149,13 +141,20 @@ static PyObject *played(const Game *start, int first, int count, uint64_t seed) 
     return list;
 }
 
-static int read_order(Game *game, PyObject *order) {
+int read_order(Game *into, PyObject *order) {
     int seen = 0;
-    game->in = read_numbers(order, game->order, SEATS, 0, game->at.seats - 1);
-    for (int place = 0; place < game->in; place++)
-        seen |= 1 << game->order[place];
-    if (game->in >= 0 && __builtin_popcount((unsigned)seen) != game->in)
+    into->in = read_numbers(order, into->order, SEATS, 0, into->at.seats - 1);
+    for (int place = 0; place < into->in; place++)
+        seen |= 1 << into->order[place];
+    if (into->in >= 0 && __builtin_popcount((unsigned)seen) != into->in)
         PyErr_SetString(PyExc_ValueError, "a seat is twice in the order");
+    return !PyErr_Occurred();
+}
+
+int read_scores(Game *into, PyObject *scores) {
+    int given = read_numbers(scores, into->scores, SEATS, 0, MOST_SCORE);
+    if (given >= 0 && given != into->at.seats)
+        PyErr_SetString(PyExc_ValueError, "a score for each seat");
     return !PyErr_Occurred();
 }
 
@@ -172,13 +171,10 @@ PyObject *fish_playouts(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "iiy#O&OOOiiiO&", &rows, &columns, &fish, &size, read_mask, &free, &penguins,
                           &scores, &order, &game.each, &first, &count, read_mask, &seed))
         return NULL;
-    if (!read_position(&game.at, rows, columns, fish, size, free, penguins) || !read_order(&game, order))
+    if (!read_position(&game.at, rows, columns, fish, size, free, penguins) || !read_order(&game, order) ||
+        !read_scores(&game, scores))
         return NULL;
-    int given = read_numbers(scores, game.scores, SEATS, 0, MOST_SCORE);
-    if (given < 0)
-        return NULL;
-    if (given != game.at.seats || first < 0 || count < 0 || count > AT_ONCE)
-        return PyErr_Format(PyExc_ValueError, "a score for each seat, and up to %d playouts at once", AT_ONCE);
-    game.placing = game.each > 0;
+    if (first < 0 || count < 0 || count > AT_ONCE)
+        return PyErr_Format(PyExc_ValueError, "up to %d playouts at once", AT_ONCE);
     return played(&game, first, count, seed);
 }

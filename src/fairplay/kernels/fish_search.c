@@ -1,39 +1,14 @@
 /* Look ahead in Fish as `fairplay.games.fish.search` does, which says why it is right. */
 
-#include "kernels.h"
+#include "fish.h"
 
-enum { MOST_TURNS = 64, BREATH = 1 << 16 }; /* after so many questions we ask whether somebody wants us to stop */
+enum { MOST_TURNS = 64 };
 
 typedef struct {
     Position at; /* seat 0 is mine, the others follow in the order in which they move */
     uint64_t at_least[MOST_FISH + 1];
-    long asked;
-    int stopped;
-    PyThreadState *thread;
+    Long call;
 } Search;
-
-static uint64_t reach(const Board *board, int cell, uint64_t free) {
-    const uint64_t *rays = board->rays[cell];
-    uint64_t reached = 0;
-    for (int ray = 0; ray < 3; ray++) {
-        uint64_t stops = rays[ray] & ~free;
-        reached |= rays[ray] & ((stops & -stops) - 1);
-    }
-    for (int ray = 3; ray < RAYS; ray++) {
-        uint64_t stops = rays[ray] & ~free;
-        reached |= stops ? rays[ray] & -(2ull << highest(stops)) : rays[ray];
-    }
-    return reached;
-}
-
-static int interrupted(Search *search) {
-    if (++search->asked % BREATH == 0) {
-        PyEval_RestoreThread(search->thread);
-        search->stopped |= PyErr_CheckSignals() != 0;
-        search->thread = PyEval_SaveThread();
-    }
-    return search->stopped;
-}
 
 static int blocked(Search *search, uint64_t exits, uint64_t free, int mover) {
     if (!exits)
@@ -110,7 +85,7 @@ static int collects(Search *search, uint64_t free, int turns, int need) {
 static int withstands(Search *search, uint64_t free, int mover, int turns, int need) {
     if (turns == 1)
         return withstands_last(search, free, mover, need);
-    if (interrupted(search) || (turns == 2 && !alone(search, free, need)))
+    if (interrupted(&search->call) || (turns == 2 && !alone(search, free, need)))
         return 0;
     if (mover == search->at.seats)
         return collects(search, free, turns, need);
@@ -153,7 +128,7 @@ static int first_with(Search *search, const uint64_t *ways, int turns, int need)
                 enough = withstands(search, search->at.free ^ 1ull << to, 1, turns - 1, left);
                 mine->cells[slot] = start;
             }
-            if (enough || search->stopped)
+            if (enough || search->call.stopped)
                 return start * CELLS + to;
         }
     return -1;
@@ -202,10 +177,10 @@ PyObject *fish_best_move(PyObject *module, PyObject *arguments) {
         return NULL;
     if (turns < 1 || turns > MOST_TURNS || !search.at.seats)
         return PyErr_Format(PyExc_ValueError, "some seat looks 1 to %d turns ahead, not %d", MOST_TURNS, turns);
-    search.thread = PyEval_SaveThread();
+    start_long(&search.call);
     int move = best_move(&search, turns);
-    PyEval_RestoreThread(search.thread);
-    if (search.stopped)
+    end_long(&search.call);
+    if (search.call.stopped)
         return NULL;
     if (move < 0)
         Py_RETURN_NONE;

@@ -1,6 +1,6 @@
 /* Write a position of Fish down as `fairplay.games.fish.codec` does, which says what is in it. */
 
-#include "kernels.h"
+#include "fish.h"
 #include <string.h>
 
 enum { LONGEST_WORD = 16, NUMBER = 11 }; /* letters, and those of any int */

@@ -1,4 +1,4 @@
-/* What the kernels share: the limited API of Python, reading arguments, and the boards of Fish. */
+/* What the kernels share: the limited API of Python, reading arguments, and giving way in long calls. */
 
 #ifndef KERNELS_H
 #define KERNELS_H
@@ -12,6 +12,8 @@
 PyObject *fish_best_move(PyObject *module, PyObject *arguments);
 PyObject *fish_playouts(PyObject *module, PyObject *arguments);
 PyObject *fish_text(PyObject *module, PyObject *arguments);
+PyObject *fish_sampling(PyObject *module, PyObject *arguments);
+PyObject *fish_territory(PyObject *module, PyObject *arguments);
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
 PyObject *q_playouts(PyObject *module, PyObject *arguments);
@@ -22,35 +24,17 @@ int read_mask(PyObject *number, void *mask);
 /* The numbers of a tuple, each from `least` to `most`; how many there are, or -1 with an exception. */
 int read_numbers(PyObject *numbers, int *into, int room, long least, long most);
 
-enum { CELLS = 64, RAYS = 6, SEATS = 4, MOST_FISH = 5 };
-
-/* A size of board. Of the six rays from a cell the first three rise (cells grow, the lowest bit stops) and the others
-   fall (the highest does), in the order in which `Grid.moves` goes through them. */
+/* A long call that lets other threads go on, from `start_long` to `end_long`; now and then it is to ask whether it is
+   `interrupted`, and from then on any answer will do. */
 typedef struct {
-    int cells;
-    uint64_t near[CELLS];
-    uint64_t rays[CELLS][RAYS];
-    uint8_t steps[CELLS][CELLS]; /* how far it is to a cell on a line */
-    uint8_t length[CELLS][RAYS];
-} Board;
+    long asked;
+    int stopped;
+    PyThreadState *thread;
+} Long;
 
-typedef struct {
-    int count;
-    int cells[CELLS];
-} Penguins;
-
-/* A position of Fish: `penguins` holds those of so many seats. */
-typedef struct {
-    const Board *board;
-    uint8_t fish[CELLS];
-    uint64_t free;
-    int seats;
-    Penguins penguins[SEATS];
-} Position;
-
-/* The position in these arguments; 0 with an exception if there cannot be such a one. `fish` has three bits a cell. */
-int read_position(Position *into, int rows, int columns, const char *fish, Py_ssize_t size, uint64_t free,
-                  PyObject *penguins);
+static inline void start_long(Long *call) { call->thread = PyEval_SaveThread(); }
+static inline void end_long(Long *call) { PyEval_RestoreThread(call->thread); }
+int interrupted(Long *call);
 
 static inline int lowest(uint64_t mask) { return __builtin_ctzll(mask); }
 static inline int highest(uint64_t mask) { return 63 - __builtin_clzll(mask); }

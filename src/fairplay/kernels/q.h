@@ -6,7 +6,7 @@
 #include "kernels.h"
 
 enum { ENOUGH = 8000 }; /* tiles tried in a search at most */
-enum { NONE = 36, Q_LENGTH = 6, MOST_TILES = 8, TOO_LONG = Q_LENGTH + 1, FAR = 2 * (MOST_TILES - 1) };
+enum { SEATS = 4, NONE = 36, Q_LENGTH = 6, MOST_TILES = 8, TOO_LONG = Q_LENGTH + 1, FAR = 2 * (MOST_TILES - 1) };
 
 #define ROW ((int64_t)1) /* the steps along a row and along a column */
 #define COLUMN ((int64_t)1 << 34)

@@ -1,24 +1,38 @@
 """Try the house players of Fish against what is said of them."""
 
 from collections import Counter
-from collections.abc import Iterator
-from random import Random
+from itertools import pairwise
 
 import pytest
 
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Seat
-from fairplay.games.fish.actions import Move, Place
+from fairplay.core.roles import Strategy
+from fairplay.games.fish import strategies
+from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.search import best_move
 from fairplay.games.fish.state import Stage, State, View, state_of
-from fairplay.games.fish.strategies import HOUSE, at_random, greedy, lookahead, zigzag
+from fairplay.games.fish.strategies import HOUSE, LADDER, at_random, greedy, lookahead, sampler, zigzag
 from fairplay.games.fish.tree import Node
+from tests.games.fish.positions import small_positions
 from tests.some import some
 
 KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
+
+
+@pytest.fixture
+def without_much_thought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who are told nothing else weigh few positions, and make few playouts."""
+    monkeypatch.setattr(strategies, "USUAL_POSITIONS", 40)
+    monkeypatch.setattr(strategies, "USUAL_PLAYOUTS", 10)
+
+
+def made(address: str) -> Strategy[View, Action]:
+    name, _, parameter = address.partition(":")
+    return HOUSE[name].make(parameter, KEY)
 
 
 def plain_value(node: Node, me: Seat, turns: int) -> int:
@@ -35,28 +49,6 @@ def plain_best(state: State, turns: int) -> Move:
     node, me = Node(state), state.order[0]
     moves = sorted((branch for branch in node.branches() if isinstance(branch, Move)), key=lambda m: (m.start, m.to))
     return max(moves, key=lambda move: plain_value(node.after(move), me, turns - 1))
-
-
-def small_positions(seed: int, count: int, most_free: int) -> Iterator[State]:
-    """Random positions with holes, 1 to 4 players and 1 to 3 penguins each, in which somebody can move."""
-    chance = Random(seed)
-    while count:
-        rows, columns = chance.randint(2, 6), chance.randint(1, 4)
-        spots = [(row, column) for row in range(rows) for column in range(columns)]
-        players, each = chance.randint(1, 4), chance.randint(1, 3)
-        if len(spots) <= players * each:
-            continue
-        chance.shuffle(spots)
-        penguins = [spots[seat * each : seat * each + each] for seat in range(players)]
-        fish = chance.choice([(0, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (0, 2, 2, 2)])
-        board = [[chance.choice(fish) for _ in range(columns)] for _ in range(rows)]
-        for row, column in (place for places in penguins for place in places):
-            board[row][column] = board[row][column] or 1
-        order = chance.sample(range(players), players)
-        state = state_of(board, penguins, scores=[chance.randint(0, 9) for _ in penguins], order=order)
-        if state.stage is Stage.PLAYING and state.free.bit_count() <= most_free:
-            count -= 1
-            yield state
 
 
 @pytest.mark.parametrize(("turns", "count", "most_free"), [(1, 300, 12), (2, 300, 9), (3, 300, 7), (4, 200, 6)])
@@ -120,10 +112,11 @@ def test_greedy_moves_to_the_tile_with_most_fish() -> None:
     assert greedy(View(0, state)) == Move((1, 0), (2, 1))
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.usefixtures("without_much_thought")
+@pytest.mark.parametrize("address", sorted({*HOUSE, *LADDER} - {"territory:1000"}))
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
-    strategy = HOUSE[name].make("", KEY)
+def test_house_players_do_nothing_illegal(address: str, players: int) -> None:
+    strategy = made(address)
     for seed in range(5):
         state = GAME.deal(players, bytes([seed] * 32))
         while (seat := GAME.turn(state)) is not None:
@@ -172,6 +165,16 @@ def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
         ("lookahead", " 2"),
         ("lookahead", "2.0"),
         ("lookahead", "٢"),
+        ("sampler", "x"),
+        ("sampler", "0"),
+        ("sampler", "50001"),
+        ("sampler", "1e3"),
+        ("territory", "-1"),
+        ("territory", "0"),
+        ("territory", "007"),
+        ("territory", "10000001"),
+        ("territory", "٢"),
+        ("territory", "9" * 5000),
         ("random", "3"),
         ("greedy", "1"),
     ],
@@ -189,3 +192,46 @@ def test_every_house_player_says_what_it_is_in_one_line() -> None:
     for player in HOUSE.values():
         assert player.about
         assert "\n" not in player.about
+
+
+@pytest.mark.usefixtures("without_much_thought")
+def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
+    assert len(set(LADDER)) == 5
+    game = Fish(rows=3, columns=3)
+    for players in pairwise(LADDER):
+        state = game.deal(2, KEY)
+        while (seat := game.turn(state)) is not None:
+            action = made(players[seat])(View(seat, state))
+            game.check(View(seat, state), action)
+            state = game.apply(state, action)
+
+
+@pytest.mark.parametrize("address", ["sampler:2000", "territory:9000"])
+def test_on_a_large_board_one_does_not_think_for_ever(address: str) -> None:
+    game = Fish(rows=20, columns=20)
+    state, strategy = game.deal(4, KEY), made(address)
+    for _ in range(2):
+        state = game.apply(state, strategy(View(state.order[0], state)))
+
+    assert strategies.bearable(9000, state) == 28
+    assert strategies.bearable(9000, Fish().deal(2, KEY)) == 9000
+
+
+@pytest.mark.parametrize("address", ["sampler:40", "territory:40"])
+def test_no_penguin_is_placed_where_it_could_not_move(address: str) -> None:
+    state = state_of([[5, 0, 1, 2], [0, 0, 1, 1], [0, 0, 2, 1], [5, 0, 1, 1]], [[], []], stage=Stage.PLACING, each=1)
+
+    assert greedy(View(0, state)) == Place((0, 0))  # an island
+    answer = made(address)(View(0, state))
+    assert isinstance(answer, Place)
+    assert answer.at[1] >= 2
+
+
+def test_the_same_key_samples_the_same_and_others_do_not() -> None:
+    view = View(0, Fish(rows=5, columns=5, fish=2).deal(2, KEY))
+    keys = [bytes([number] * 32) for number in range(8)]
+
+    answers = [sampler(30, key)(view) for key in keys]
+
+    assert answers == [sampler(30, key)(view) for key in keys]
+    assert len(set(answers)) > 1

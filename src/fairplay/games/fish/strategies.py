@@ -1,18 +1,25 @@
-"""Play Fish for the house: at random, greedily, or looking ahead."""
+"""Play Fish for the house: at random, greedily, looking ahead, by playouts, or for territory."""
 
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 
+from fairplay.core.chance import derive
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import HousePlayer, Strategy, house_player
 from fairplay.games.fish.actions import Action, Place
-from fairplay.games.fish.kernel import best_move
-from fairplay.games.fish.state import PLACING, View
+from fairplay.games.fish.kernel import MOST_CELLS, best_move, sampling_step, territory_step
+from fairplay.games.fish.state import PLACING, State, View
+from fairplay.games.fish.steps import action_of
 
 Fisher = Strategy[View, Action]
 
 DEPTHS = range(1, 10)  # how many of its own turns a house player may look ahead
 USUAL_DEPTH = 2
+PLAYOUTS = range(1, 50_001)  # how many a sampler may make in a turn
+USUAL_PLAYOUTS = 1000
+POSITIONS = range(1, 10_000_001)  # how many may be weighed in a turn for territory
+USUAL_POSITIONS = 50_000
 NOWHERE = Place((0, 0))  # said when there is no free tile left to place a penguin on; the referee ejects for it (§3.5)
 
 
@@ -45,6 +52,34 @@ def greedy(view: View) -> Action:
     return min(moves, key=lambda move: (-state.fish_on(move.to), move.start, move.to), default=NOWHERE)
 
 
+def sampler(playouts: int, key: bytes) -> Fisher:
+    """Place and move where matches that are played at random from there on go best."""
+
+    def choose(view: View) -> Action:
+        state = view.state
+        step = sampling_step(state, bearable(playouts, state), derive(key, f"{state.free:x}"))
+        return action_of(state.grid, step) if step else NOWHERE
+
+    return choose
+
+
+def territory(positions: int) -> Fisher:
+    """Place and move so as to be nearest to most fish, however the others conspire."""
+
+    def choose(view: View) -> Action:
+        state = view.state
+        step = territory_step(state, bearable(positions, state) or 1)
+        return action_of(state.grid, step) if step else NOWHERE
+
+    return choose
+
+
+def bearable(effort: int, state: State) -> int:
+    """So much effort, or less on a board that no kernel knows: each part of it takes longer there by far."""
+    cells = len(state.grid.near)
+    return effort if cells <= MOST_CELLS else effort * MOST_CELLS**2 // (8 * cells**2)
+
+
 def at_random(key: bytes) -> Fisher:
     """Any legal action, each as likely as the others; the same key draws the same in the same position."""
 
@@ -68,13 +103,28 @@ def _options(view: View) -> Sequence[Action]:
     return state.grid.moves(state.penguins[state.order[0]], state.free)
 
 
+def _number(parameter: str, usual: int, numbers: range, refusal: str) -> int:
+    """The number that a parameter says, one of these."""
+    if not parameter:
+        return usual
+    if not re.fullmatch("[1-9][0-9]{0,7}", parameter) or int(parameter) not in numbers:
+        raise BadRequest(f"{refusal}; not {parameter!r}")
+    return int(parameter)
+
+
 def _make_lookahead(parameter: str, key: bytes) -> Fisher:
-    depths = {"": USUAL_DEPTH, **{str(depth): depth for depth in DEPTHS}}
-    if parameter not in depths:
-        raise BadRequest(
-            f"lookahead looks {DEPTHS[0]} to {DEPTHS[-1]} turns ahead, as in lookahead:2; not {parameter!r}"
-        )
-    return lookahead(depths[parameter])
+    refusal = f"lookahead looks {DEPTHS[0]} to {DEPTHS[-1]} turns ahead, as in lookahead:2"
+    return lookahead(_number(parameter, USUAL_DEPTH, DEPTHS, refusal))
+
+
+def _make_sampler(parameter: str, key: bytes) -> Fisher:
+    refusal = f"sampler makes {PLAYOUTS[0]} to {PLAYOUTS[-1]} playouts, as in sampler:{USUAL_PLAYOUTS}"
+    return sampler(_number(parameter, USUAL_PLAYOUTS, PLAYOUTS, refusal), key)
+
+
+def _make_territory(parameter: str, key: bytes) -> Fisher:
+    refusal = f"territory weighs {POSITIONS[0]} to {POSITIONS[-1]} positions, as in territory:{USUAL_POSITIONS}"
+    return territory(_number(parameter, USUAL_POSITIONS, POSITIONS, refusal))
 
 
 HOUSE: dict[str, HousePlayer] = {
@@ -84,4 +134,13 @@ HOUSE: dict[str, HousePlayer] = {
         f"most fish within N of its own turns against all others; lookahead:N, {USUAL_DEPTH} if not said",
         _make_lookahead,
     ),
+    "sampler": HousePlayer(
+        f"what goes best in N matches played on at random; sampler:N, {USUAL_PLAYOUTS} if not said",
+        _make_sampler,
+    ),
+    "territory": HousePlayer(
+        f"nearest to most fish, after weighing N positions ahead; territory:N, {USUAL_POSITIONS} if not said",
+        _make_territory,
+    ),
 }
+LADDER = ("random", "greedy", "sampler", "territory:1000", "territory")  # from weak to strong
