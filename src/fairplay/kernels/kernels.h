@@ -12,6 +12,7 @@
 PyObject *fish_best_move(PyObject *module, PyObject *arguments);
 PyObject *fish_playouts(PyObject *module, PyObject *arguments);
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments);
+PyObject *tsuro_best_future(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
 
 /* For PyArg_ParseTuple: a mask, as its own K does not mind what is too large. */

@@ -35,6 +35,7 @@ static PyMethodDef functions[] = {
     {"fish_best_move", fish_best_move, METH_VARARGS, "The cells of the best move; None: there is none."},
     {"fish_playouts", fish_playouts, METH_VARARGS, "The scores of random playouts."},
     {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
+    {"tsuro_best_future", tsuro_best_future, METH_VARARGS, "The option that plays out best; -1: none is legal."},
     {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, if there is any."},
     {NULL, NULL, 0, NULL},
 };
