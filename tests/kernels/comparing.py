@@ -21,7 +21,7 @@ from fairplay.games.q import search as q_search
 from fairplay.games.q.pieces import NAMES
 from fairplay.games.q.state import View
 from fairplay.games.q.strategies import at_random
-from fairplay.games.tsuro import Tsuro, outlook
+from fairplay.games.tsuro import Tsuro, futures, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import CODES, TILES
@@ -36,6 +36,7 @@ BOARDS = ((3, 3), (4, 4), (5, 3), (2, 8), (1, 9), (5, 5), (4, 7), (8, 8), (8, 8)
 SMALL = 6  # boards, on which one can look four turns ahead
 TSURO_SIZES = (10, 10, 4, 5, 7, 30)
 PLAYOUTS = 3
+NODES = 40  # tiles in the playouts of Tsuro
 
 
 def trials(game: str, numbers: range, seed: bytes) -> Iterator[str]:
@@ -99,7 +100,11 @@ def tsuro(lots: Lots) -> str:
             return "nobody has come to lay a tile"
         view = game.view(state, game.turn(state))
     found, known = tsuro_kernel.best_lay(view), outlook.best_lay(view)
-    return "" if found == known else f"{found} instead of {known} by {view}"
+    if found != known:
+        return f"{found} instead of {known} by {view}"
+    nodes, seed = 1 + lots.below(NODES), derive(b"", f"{lots.below(2**32)}")
+    found, known = tsuro_kernel.best_future(view, nodes, seed), futures.best_lay(view, nodes, seed)
+    return "" if found == known else f"{found} instead of {known} in {nodes} nodes by {view}"
 
 
 def made_up_tsuro(game: Tsuro, seats: int, lots: Lots) -> TsuroView:

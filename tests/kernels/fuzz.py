@@ -55,7 +55,9 @@ def hostile(numbers: range, seed: bytes) -> Iterator[str]:
 
 
 def takes_long(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Would it look too many turns ahead? That is lawful."""
+    """Would it look too many turns ahead, or lay too many tiles? That is lawful."""
+    if name == "tsuro_best_future":
+        return len(arguments) > 6 and arguments[6] in range(1000, 2**20 + 1)
     return name == "fish_best_move" and len(arguments) > 5 and arguments[5] in range(3, 65)
 
 
@@ -85,6 +87,10 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
         "fish_best_move": (*shape, 1 + lots.below(2)),
         "fish_playouts": (*shape, state.scores, state.order, 2, lots.below(5), lots.below(5), lots.below(2**64)),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
+        "tsuro_best_future": (
+            *(table.grid.size, table.board, table.avatars, table.waiting, view.dealt, EXITS),
+            *(1 + lots.below(50), lots.below(2**64)),
+        ),
         "q_best_placement": (dict(map_state.map.tiles), map_state.map.edge, map_state.hands[0], 8, 4),
     }
 

@@ -225,8 +225,9 @@ PyObject *tsuro_best_future(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "iy#OOOy#iO&", &table.size, &board, &squares, &avatars, &order, &tiles, &exits, &ends,
                           &nodes, read_mask, &seed))
         return NULL;
-    int count = read_numbers(order, waiting, AVATARS, 0, AVATARS - 1), given = read_numbers(tiles, dealt, 2, 0, TILES - 1);
-    if (count < 0 || given < 0)
+    int count = read_numbers(order, waiting, AVATARS, 0, AVATARS - 1);
+    int given = count < 0 ? -1 : read_numbers(tiles, dealt, 2, 0, TILES - 1);
+    if (given < 0)
         return NULL;
     if (!count || given != 2 || nodes < 1 || nodes > MOST_NODES)
         return PyErr_Format(PyExc_ValueError, "somebody waits, with two tiles, for 1 to %d nodes", MOST_NODES);

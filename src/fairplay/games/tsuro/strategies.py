@@ -18,6 +18,8 @@ Pathfinder = Strategy[View, Action]
 
 NODES = range(1, 100_001)  # tiles that foresight may lay in the playouts of a turn
 USUAL_NODES = 100
+CARELESSNESS = range(1, 10)  # turns of ten
+USUAL_CARELESSNESS = 5
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
 
 
@@ -128,6 +130,25 @@ def place_inwards(view: View) -> Place:
     return Place(view.dealt[0], 0, letter, at)  # type: ignore[arg-type]  # a letter of PORTS is a Port
 
 
+def careless(turns: int, key: bytes) -> Pathfinder:
+    """Like survivor, but for so many turns of ten, in which any legal action will do."""
+    drawn = at_random(key)
+
+    def choose(view: View) -> Action:
+        lot = sha256(b"care" + key + bytes(view.dealt) + view.table.board).digest()
+        return (drawn if int.from_bytes(lot, "big") % 10 < turns else survivor)(view)
+
+    return choose
+
+
+def _make_careless(parameter: str, key: bytes) -> Pathfinder:
+    turns = {"": USUAL_CARELESSNESS, **{str(turns): turns for turns in CARELESSNESS}}
+    if parameter not in turns:
+        least, most = CARELESSNESS[0], CARELESSNESS[-1]
+        raise BadRequest(f"careless is so {least} to {most} turns of ten, as in careless:5; not {parameter!r}")
+    return careless(turns[parameter], key)
+
+
 def foresight(nodes: int, key: bytes) -> Pathfinder:
     """Place towards the middle; then the legal option that comes out best in playouts."""
 
@@ -144,9 +165,8 @@ def _make_foresight(parameter: str, key: bytes) -> Pathfinder:
     known = parameter.isascii() and parameter.isdigit() and len(parameter) <= 6 and parameter[0] != "0"
     nodes = int(parameter) if known else 0 if parameter else USUAL_NODES
     if nodes not in NODES:
-        raise BadRequest(
-            f"foresight lays {NODES[0]} to {NODES[-1]} tiles in playouts, as in foresight:{USUAL_NODES}; not {parameter!r}"
-        )
+        least, most = NODES[0], NODES[-1]
+        raise BadRequest(f"foresight lays {least} to {most} tiles in playouts, as in foresight:500; not {parameter!r}")
     return foresight(nodes, key)
 
 
@@ -156,8 +176,13 @@ HOUSE: dict[str, HousePlayer] = {
     "third": house_player("third", "the course's third: the same, from the second tile on", lambda key: third),
     "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
     "survivor": house_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
+    "careless": HousePlayer(
+        f"survivor, but N turns of ten at random; careless:N, {USUAL_CARELESSNESS} if not said", _make_careless
+    ),
     "foresight": HousePlayer(
         f"what comes out best once N tiles are laid in playouts; foresight:N, {USUAL_NODES} if not said",
         _make_foresight,
     ),
 }
+
+LADDER = ("second", "careless:7", "careless:4", "survivor", "foresight:20000")  # the weakest first
