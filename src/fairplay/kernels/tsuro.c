@@ -4,6 +4,8 @@
 
 #include "tsuro.h"
 
+enum { TURNS_AHEAD = 2 };
+
 static const double PER_SQUARE = 0.05, PER_STEP = 0.25;
 static const double CHOSEN[3] = {15.0 / 21, 5.0 / 21, 1.0 / 21};
 static const double DRIVEN[7] = {1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
@@ -173,7 +175,8 @@ int are_below(const char *bytes, Py_ssize_t size, int limit, int or_this) {
     return fine;
 }
 
-int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits, Py_ssize_t ends) {
+int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits,
+               Py_ssize_t ends) {
     if (table->size < 1 || table->size > SIDE || squares != table->size * table->size || ends != PORTS * CODES) {
         PyErr_Format(PyExc_ValueError, "a board of up to %d x %d, and the exits of all codes", SIDE, SIDE);
         return 0;

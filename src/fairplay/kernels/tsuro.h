@@ -6,7 +6,7 @@
 #include "kernels.h"
 
 enum { SIDE = 30, SQUARES = SIDE * SIDE, AVATARS = 5, CODES = 140, OPTIONS = 8, PORTS = 8 };
-enum { EMPTY = 255, OUT = -1, LOOP = -2, TURNS_AHEAD = 2 };
+enum { EMPTY = 255, OUT = -1, LOOP = -2 };
 
 typedef struct {
     int size;
@@ -39,8 +39,10 @@ int territory(const Table *table, int mine, const int *rivals, int count);
 int inward(const Table *table, int square);
 
 /* Fill in what both kernels are handed, checked; 0 with an exception if there cannot be such a table. */
-int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits, Py_ssize_t ends);
+int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits,
+               Py_ssize_t ends);
 
+/* Is each byte below the limit, or this one? */
 int are_below(const char *bytes, Py_ssize_t size, int limit, int or_this);
 
 #endif

@@ -162,14 +162,18 @@ static Bag bag_without(const int *dealt, uint64_t dice) {
     return bag;
 }
 
+static const uint8_t *exits_of(const Table *table, const int *dealt, int option) {
+    return table->exits + PORTS * (4 * dealt[option / 4] + option % 4);
+}
+
 /* The legal options, but for those that look like an earlier one. */
 static int different(const Table *table, const int *dealt, int legal, int *options) {
     int count = 0;
     for (int option = 0; option < OPTIONS; option++) {
-        const uint8_t *exits = table->exits + PORTS * (4 * dealt[option / 4] + option % 4);
+        const uint8_t *exits = exits_of(table, dealt, option);
         int fresh = legal >> option & 1;
         for (int place = 0; place < count; place++)
-            fresh &= memcmp(exits, table->exits + PORTS * (4 * dealt[options[place] / 4] + options[place] % 4), PORTS) != 0;
+            fresh &= memcmp(exits, exits_of(table, dealt, options[place]), PORTS) != 0;
         if (fresh)
             options[count++] = option;
     }
@@ -212,8 +216,8 @@ static int best_future(Table *table, const int *waiting, int count, const int *d
     return left ? options[0] : -1;
 }
 
-/* (size, board, avatars, waiting, dealt, exits, nodes, seed): of the tiles dealt to the first who waits, in each rotation,
-   which comes out best, once so many tiles have been laid in playouts? */
+/* (size, board, avatars, waiting, dealt, exits, nodes, seed): of the tiles dealt to the first who waits, in each
+   rotation, which comes out best, once so many tiles have been laid in playouts? */
 PyObject *tsuro_best_future(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *board, *exits;
@@ -222,8 +226,8 @@ PyObject *tsuro_best_future(PyObject *module, PyObject *arguments) {
     int nodes, waiting[AVATARS], dealt[2], best;
     uint64_t seed;
     Table table;
-    if (!PyArg_ParseTuple(arguments, "iy#OOOy#iO&", &table.size, &board, &squares, &avatars, &order, &tiles, &exits, &ends,
-                          &nodes, read_mask, &seed))
+    if (!PyArg_ParseTuple(arguments, "iy#OOOy#iO&", &table.size, &board, &squares, &avatars, &order, &tiles, &exits,
+                          &ends, &nodes, read_mask, &seed))
         return NULL;
     int count = read_numbers(order, waiting, AVATARS, 0, AVATARS - 1);
     int given = count < 0 ? -1 : read_numbers(tiles, dealt, 2, 0, TILES - 1);
