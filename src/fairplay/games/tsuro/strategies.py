@@ -185,4 +185,4 @@ HOUSE: dict[str, HousePlayer] = {
     ),
 }
 
-LADDER = ("second", "careless:7", "careless:4", "foresight:1000", "foresight:20000")  # the weakest first
+LADDER = ("second", "careless:7", "careless:4", "foresight:500", "foresight:20000")  # the weakest first
