@@ -26,7 +26,7 @@ from fairplay.games.q.search import ENOUGH
 from fairplay.games.q.state import State as QState
 from fairplay.games.q.state import View
 from fairplay.games.q.strategies import at_random
-from fairplay.games.tsuro import Tsuro, outlook
+from fairplay.games.tsuro import Tsuro, futures, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import CODES, TILES
@@ -42,6 +42,7 @@ SMALL = 6  # boards, on which one can look four turns ahead
 TSURO_SIZES = (10, 10, 4, 5, 7, 30)
 PLAYOUTS = 3
 MOST_POSITIONS, MOST_TRIES = 120, 40  # that are weighed, and played out, before a step is chosen
+NODES = 40  # tiles in the playouts of Tsuro
 
 
 def trials(game: str, numbers: range, seed: bytes) -> Iterator[str]:
@@ -118,7 +119,11 @@ def tsuro(lots: Lots) -> str:
             return "nobody has come to lay a tile"
         view = game.view(state, game.turn(state))
     found, known = tsuro_kernel.best_lay(view), outlook.best_lay(view)
-    return "" if found == known else f"{found} instead of {known} by {view}"
+    if found != known:
+        return f"{found} instead of {known} by {view}"
+    nodes, seed = 1 + lots.below(NODES), derive(b"", f"{lots.below(2**32)}")
+    found, known = tsuro_kernel.best_future(view, nodes, seed), futures.best_lay(view, nodes, seed)
+    return "" if found == known else f"{found} instead of {known} in {nodes} nodes by {view}"
 
 
 def made_up_tsuro(game: Tsuro, seats: int, lots: Lots) -> TsuroView:

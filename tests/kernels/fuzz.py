@@ -24,6 +24,7 @@ LONG = {
     "fish_territory": (7, range(5000, 10**7 + 1)),
     "fish_sampling": (8, range(1000, 50_001)),
     "q_playouts": (13, range(5, 1025)),
+    "tsuro_best_future": (6, range(1000, 2**20 + 1)),
 }
 
 
@@ -99,6 +100,10 @@ def lawful(lots: Lots) -> dict[str, tuple[Any, ...]]:
         "fish_sampling": (*shape, state.scores, state.order, lots.below(3), lots.below(50), lots.below(2**64)),
         "fish_territory": (*shape, state.order, lots.below(3), 1 + lots.below(200)),
         "tsuro_best_lay": (table.grid.size, table.board, table.avatars, view.seat, codes, EXITS),
+        "tsuro_best_future": (
+            *(table.grid.size, table.board, table.avatars, table.waiting, view.dealt, EXITS),
+            *(1 + lots.below(50), lots.below(2**64)),
+        ),
         "q_best_placement": (*shown, map_state.hands[0], 8, 4, lots.below(8001)),
         "q_playouts": (
             *(*shown, map_state.hands[0][:4], 2, map_state.scores, lots.below(9), 6, bytes(range(36)), lots.below(2)),

@@ -97,6 +97,13 @@ SIXTEEN = (4, bytes([255] * 16))  # a board of Tsuro without tiles
         ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, -1, 1, 0), "1024 playouts"),
         ("q_playouts", (*RED_STAR, (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, -8, 4, 0, 1, 0), "bonuses"),
         ("q_playouts", ({0: 0}, (0,), (0,), 1, (0, 0), 9, 6, b"\0", 0, 0, 8, 4, 0, 1, 0), "free cells"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (), (0, 1), EXITS, 1, 0), "somebody waits"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (0,), (0,), EXITS, 1, 0), "two tiles"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (0,), (0, 35), EXITS, 1, 0), "35 is not from 0 to 34"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (0,), (0, 1), EXITS, 0, 0), "1 to 1048576 nodes"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (0,), (0, 1), EXITS, 2**20 + 1, 0), "1 to 1048576 nodes"),
+        ("tsuro_best_future", (*SIXTEEN, (4,), (0, 1), (0, 1), EXITS, 1, 0), "no seat 1"),
+        ("tsuro_best_future", (*SIXTEEN, (4, -1), (1,), (0, 1), EXITS, 1, 0), "seat 1 has no avatar"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(name: str, arguments: tuple[Any, ...], says: str) -> None:

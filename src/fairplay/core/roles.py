@@ -1,5 +1,6 @@
 """Say what others write: players, strategies, observers, channels and records."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -49,6 +50,20 @@ def house_player(name: str, about: str, choose: Callable[[bytes], Strategy[Any, 
         return choose(key)
 
     return HousePlayer(about, make)
+
+
+def house_player_by(
+    name: str, about: str, does: str, numbers: range, usual: int, choose: Callable[[int, bytes], Strategy[Any, Any]]
+) -> HousePlayer:
+    """A house player that takes a number, and does so much: "tries {} tiles" is said to who gives another one."""
+
+    def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
+        if parameter and not (re.fullmatch("[1-9][0-9]{0,8}", parameter) and int(parameter) in numbers):
+            what = does.format(f"{numbers[0]} to {numbers[-1]}")
+            raise BadRequest(f"{name} {what}, as in {name}:{usual}; not {parameter!r}")
+        return choose(int(parameter or usual), key)
+
+    return HousePlayer(f"{about}; {name}:N, {usual} if not said", make)
 
 
 class Player(Protocol):

@@ -86,8 +86,9 @@ PyObject *fish_text(PyObject *module, PyObject *arguments) {
         return NULL;
     if (!read_position(&at, rows, columns, fish, size, free, penguins))
         return NULL;
-    int in = read_numbers(orders, order, SEATS, 0, SEATS - 1), given = read_numbers(points, scores, SEATS, 0, INT_MAX);
-    if (in < 0 || given < 0)
+    int in = read_numbers(orders, order, SEATS, 0, SEATS - 1);
+    int given = in < 0 ? -1 : read_numbers(points, scores, SEATS, 0, INT_MAX);
+    if (given < 0)
         return NULL;
     if (seat < -1 || each < 0 || given != at.seats || !PyTuple_Check(colours) || PyTuple_Size(colours) != given)
         return PyErr_Format(PyExc_ValueError, "a score and a colour for each seat, and nothing below 0");

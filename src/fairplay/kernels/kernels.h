@@ -15,6 +15,7 @@ PyObject *fish_text(PyObject *module, PyObject *arguments);
 PyObject *fish_sampling(PyObject *module, PyObject *arguments);
 PyObject *fish_territory(PyObject *module, PyObject *arguments);
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments);
+PyObject *tsuro_best_future(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
 PyObject *q_playouts(PyObject *module, PyObject *arguments);
 

@@ -48,6 +48,7 @@ static PyMethodDef functions[] = {
     {"fish_sampling", fish_sampling, METH_VARARGS, "The cells of the step that does best in playouts, if there is any."},
     {"fish_territory", fish_territory, METH_VARARGS, "The cells of the step that wins most territory, if there is any."},
     {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
+    {"tsuro_best_future", tsuro_best_future, METH_VARARGS, "The option that plays out best; -1: none is legal."},
     {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, if there is any."},
     {"q_playouts", q_playouts, METH_VARARGS, "How well the first seat does in playouts."},
     {NULL, NULL, 0, NULL},

@@ -2,32 +2,13 @@
 
 #include <string.h>
 
-#include "kernels.h"
+#include "tsuro.h"
 
-enum { SIDE = 30, SQUARES = SIDE * SIDE, AVATARS = 5, CODES = 140, OPTIONS = 8, PORTS = 8 };
-enum { EMPTY = 255, OUT = -1, LOOP = -2, TURNS_AHEAD = 2 };
+enum { TURNS_AHEAD = 2 };
 
 static const double PER_SQUARE = 0.05, PER_STEP = 0.25;
 static const double CHOSEN[3] = {15.0 / 21, 5.0 / 21, 1.0 / 21};
 static const double DRIVEN[7] = {1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
-
-typedef struct {
-    int size;
-    const int16_t *ahead; /* spot to spot, or OUT */
-    const uint8_t *exits; /* at 8 * code + port, the port at the other end */
-    uint8_t board[SQUARES];
-    int avatars[AVATARS];
-    int count;
-    int me;
-    int square; /* the one before me */
-} Table;
-
-/* What would come of a tile. */
-typedef struct {
-    int avatars[AVATARS];
-    int loops; /* is anybody's for ever on the way? */
-    int loops_me;
-} Prospect;
 
 static int16_t step(int size, int spot) {
     static const int STEPS[PORTS][3] = {{0, -1, 5}, {0, -1, 4}, {1, 0, 7},  {1, 0, 6},
@@ -52,7 +33,7 @@ static const int16_t *ahead_of(int size) {
 }
 
 /* Where an avatar comes to rest; on tiles that nobody knows it could miss its start, and go round without end. */
-static int follow(const Table *table, int start) {
+int follow(const Table *table, int start) {
     int spot = start, entry = 0;
     for (int left = PORTS * table->size * table->size; left && (entry = table->ahead[spot]) >= 0; left--) {
         int code = table->board[entry / PORTS];
@@ -65,7 +46,7 @@ static int follow(const Table *table, int start) {
     return entry < 0 ? OUT : LOOP;
 }
 
-static Prospect prospect(Table *table, int code) {
+Prospect prospect(Table *table, int code) {
     Prospect what = {.loops = 0};
     table->board[table->square] = (uint8_t)code;
     for (int seat = 0; seat < table->count; seat++) {
@@ -99,8 +80,7 @@ static double hope(const Table *table, int spot, int turns, const double *odds, 
     return sum;
 }
 
-/* The empty squares that I reach sooner than any rival; rivals come first, so that a tie goes to them. */
-static int territory(const Table *table, int mine, const int *rivals, int count) {
+int territory(const Table *table, int mine, const int *rivals, int count) {
     uint8_t claimed[SQUARES] = {0}; /* by 1: a rival, 2: me */
     int frontier[SQUARES], end = 0, squares = 0;
     for (int rival = 0; rival < count; rival++)
@@ -125,24 +105,29 @@ static int territory(const Table *table, int mine, const int *rivals, int count)
     return squares;
 }
 
+int inward(const Table *table, int square) {
+    int x = square % table->size, y = square / table->size, end = table->size - 1;
+    int across = x < end - x ? x : end - x, down = y < end - y ? y : end - y;
+    return across < down ? across : down;
+}
+
 static double worth(Table *table, int code, const Prospect *what) {
-    int spot = what->avatars[table->me], rivals[AVATARS], count = 0, driven = 0, end = table->size - 1;
+    int spot = what->avatars[table->me], rivals[AVATARS], count = 0, driven = 0;
     if (what->loops)
         return what->loops_me ? 0.0 : 1.0;
     if (spot == OUT)
         return 0.0;
-    int mine = table->ahead[spot] / PORTS, x = mine % table->size, y = mine / table->size;
+    int mine = table->ahead[spot] / PORTS;
     for (int seat = 0; seat < table->count; seat++)
         if (seat != table->me && what->avatars[seat] != OUT) {
             rivals[count] = table->ahead[what->avatars[seat]] / PORTS;
             driven |= rivals[count++] == mine;
         }
-    int across = x < end - x ? x : end - x, down = y < end - y ? y : end - y;
     table->board[table->square] = (uint8_t)code;
     double turns = hope(table, spot, TURNS_AHEAD, driven ? DRIVEN : CHOSEN, driven ? 7 : 3);
     int squares = territory(table, mine, rivals, count);
     table->board[table->square] = EMPTY;
-    return turns + PER_SQUARE * squares + PER_STEP * (across < down ? across : down);
+    return turns + PER_SQUARE * squares + PER_STEP * inward(table, mine);
 }
 
 /* Of the legal options (rules 4.3 to 4.5) the first of those that are worth most; -1: there is none. */
@@ -183,11 +168,34 @@ static int read_avatars(Table *table, PyObject *avatars) {
     return table->count >= 0;
 }
 
-static int are_below(const char *bytes, Py_ssize_t size, int limit, int or_this) {
+int are_below(const char *bytes, Py_ssize_t size, int limit, int or_this) {
     int fine = 1;
     for (Py_ssize_t place = 0; place < size; place++)
         fine &= (uint8_t)bytes[place] < limit || (uint8_t)bytes[place] == or_this;
     return fine;
+}
+
+int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits,
+               Py_ssize_t ends) {
+    if (table->size < 1 || table->size > SIDE || squares != table->size * table->size || ends != PORTS * CODES) {
+        PyErr_Format(PyExc_ValueError, "a board of up to %d x %d, and the exits of all codes", SIDE, SIDE);
+        return 0;
+    }
+    if (!are_below(board, squares, CODES, EMPTY) || !are_below(exits, ends, PORTS, 0)) {
+        PyErr_Format(PyExc_ValueError, "there are %d codes and %d ports", CODES, PORTS);
+        return 0;
+    }
+    memcpy(table->board, board, (size_t)squares);
+    table->exits = (const uint8_t *)exits;
+    table->ahead = ahead_of(table->size);
+    if (!table->ahead || !read_avatars(table, avatars))
+        return 0;
+    if (table->me < 0 || table->me >= table->count || table->avatars[table->me] == OUT) {
+        PyErr_Format(PyExc_ValueError, "seat %d has no avatar", table->me);
+        return 0;
+    }
+    table->square = table->ahead[table->avatars[table->me]] / PORTS;
+    return 1;
 }
 
 /* (size, board, avatars, me, codes, exits): the tile of one of these codes is to be laid before me; which of them? */
@@ -200,19 +208,9 @@ PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "iy#Oiy#y#", &table.size, &board, &squares, &avatars, &table.me, &codes, &options,
                           &exits, &ends))
         return NULL;
-    if (table.size < 1 || table.size > SIDE || squares != table.size * table.size || ends != PORTS * CODES ||
-        options < 1 || options > OPTIONS)
-        return PyErr_Format(PyExc_ValueError, "a board of up to %d x %d, and 1 to %d options", SIDE, SIDE, OPTIONS);
-    if (!are_below(board, squares, CODES, EMPTY) || !are_below(codes, options, CODES, 0) ||
-        !are_below(exits, ends, PORTS, 0))
-        return PyErr_Format(PyExc_ValueError, "there are %d codes and %d ports", CODES, PORTS);
-    memcpy(table.board, board, (size_t)squares);
-    table.exits = (const uint8_t *)exits;
-    table.ahead = ahead_of(table.size);
-    if (!table.ahead || !read_avatars(&table, avatars))
+    if (options < 1 || options > OPTIONS || !are_below(codes, options, CODES, 0))
+        return PyErr_Format(PyExc_ValueError, "1 to %d options, of %d codes", OPTIONS, CODES);
+    if (!read_table(&table, board, squares, avatars, exits, ends))
         return NULL;
-    if (table.me < 0 || table.me >= table.count || table.avatars[table.me] == OUT)
-        return PyErr_Format(PyExc_ValueError, "seat %d has no avatar", table.me);
-    table.square = table.ahead[table.avatars[table.me]] / PORTS;
     return PyLong_FromLong(best_lay(&table, (const uint8_t *)codes, (int)options));
 }

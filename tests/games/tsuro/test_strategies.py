@@ -10,7 +10,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games.tsuro import Action, Lay, Place, State, Tsuro, View, strategies
 from fairplay.games.tsuro.examples import EXAMPLES
 from fairplay.games.tsuro.rules import STANDARD
-from fairplay.games.tsuro.strategies import HOUSE, clockwise, counter_clockwise
+from fairplay.games.tsuro.strategies import HOUSE, LADDER, clockwise, counter_clockwise
 
 TSURO = Tsuro(tiles="cycle")
 
@@ -67,10 +67,12 @@ def test_without_a_legal_option_something_is_said() -> None:
     assert strategies.third(view) == Lay(4, 0)
     assert isinstance(strategies.survivor(view), Lay)
     assert isinstance(HOUSE["random"].make("", bytes(32))(view), Lay)
+    assert isinstance(HOUSE["careless"].make("", bytes(32))(view), Lay)
+    assert isinstance(HOUSE["foresight"].make("", bytes(32))(view), Lay)
 
 
 @pytest.mark.parametrize("name", ["a choice", "forced suicide", "forced loop", "together"])
-@pytest.mark.parametrize("player", ["second", "third", "random", "survivor"])
+@pytest.mark.parametrize("player", ["second", "third", "random", "survivor", "careless", "foresight"])
 def test_whoever_can_act_lawfully_does(player: str, name: str) -> None:
     view = seen(EXAMPLES[name])
 
@@ -113,7 +115,43 @@ def test_the_survivor_beats_second() -> None:
     assert firsts["survivor"] > firsts["second"]  # than both of them together
 
 
-@pytest.mark.parametrize("player", HOUSE)
-def test_no_house_player_takes_a_parameter(player: str) -> None:
+@pytest.mark.parametrize("player", ["first", "second", "third", "random", "survivor"])
+def test_most_house_players_take_no_parameter(player: str) -> None:
     with pytest.raises(BadRequest, match=f"{player} takes no parameter"):
         HOUSE[player].make("3", bytes(32))
+
+
+@pytest.mark.parametrize("player", ["careless", "foresight"])
+@pytest.mark.parametrize("parameter", ["0", "-1", "x", "05", "1.5", "٣", "100001", "9" * 5000])
+def test_a_parameter_out_of_bounds_is_refused(player: str, parameter: str) -> None:
+    with pytest.raises(BadRequest, match=f"as in {player}:"):
+        HOUSE[player].make(parameter, bytes(32))
+
+
+def test_the_careless_play_as_survivor_does_but_for_some_turns() -> None:
+    view = seen(EXAMPLES["a choice"])
+    best = strategies.survivor(view)
+
+    rare, often = (
+        sum(HOUSE["careless"].make(turns, derive(bytes(32), f"{n}"))(view) == best for n in range(300))
+        for turns in ("1", "9")
+    )
+
+    assert 240 < rare < 300
+    assert often < 150
+
+
+def test_the_ladder_has_five_rungs_that_play_lawfully() -> None:
+    assert len(set(LADDER)) == 5
+    for number, addresses in enumerate(zip(LADDER, LADDER[1:], LADDER[2:], strict=False)):
+        key = seed_from(f"ladder {number}")
+        table = [rung(address, derive(key, f"seat {seat}")) for seat, address in enumerate(addresses)]
+        match = Referee().run(Tsuro(size=4), table, seed=key)
+
+        assert all("no legal option" in ejected.why for ejected in match.result.ejected)
+
+
+def rung(address: str, key: bytes) -> strategies.Pathfinder:
+    """A player of the ladder; whoever plays out what may come does so with few nodes."""
+    name, _, parameter = address.partition(":")
+    return HOUSE[name].make("20" if name == "foresight" else parameter, key)

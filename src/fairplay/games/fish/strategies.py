@@ -1,12 +1,10 @@
 """Play Fish for the house: at random, greedily, looking ahead, by playouts, or for territory."""
 
-import re
 from collections.abc import Sequence
 from hashlib import sha256
 
 from fairplay.core.chance import derive
-from fairplay.core.errors import BadRequest
-from fairplay.core.roles import HousePlayer, Strategy, house_player
+from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
 from fairplay.games.fish.actions import Action, Place
 from fairplay.games.fish.kernel import MOST_CELLS, best_move, sampling_step, territory_step
 from fairplay.games.fish.state import PLACING, State, View
@@ -103,44 +101,32 @@ def _options(view: View) -> Sequence[Action]:
     return state.grid.moves(state.penguins[state.order[0]], state.free)
 
 
-def _number(parameter: str, usual: int, numbers: range, refusal: str) -> int:
-    """The number that a parameter says, one of these."""
-    if not parameter:
-        return usual
-    if not re.fullmatch("[1-9][0-9]{0,7}", parameter) or int(parameter) not in numbers:
-        raise BadRequest(f"{refusal}; not {parameter!r}")
-    return int(parameter)
-
-
-def _make_lookahead(parameter: str, key: bytes) -> Fisher:
-    refusal = f"lookahead looks {DEPTHS[0]} to {DEPTHS[-1]} turns ahead, as in lookahead:2"
-    return lookahead(_number(parameter, USUAL_DEPTH, DEPTHS, refusal))
-
-
-def _make_sampler(parameter: str, key: bytes) -> Fisher:
-    refusal = f"sampler makes {PLAYOUTS[0]} to {PLAYOUTS[-1]} playouts, as in sampler:{USUAL_PLAYOUTS}"
-    return sampler(_number(parameter, USUAL_PLAYOUTS, PLAYOUTS, refusal), key)
-
-
-def _make_territory(parameter: str, key: bytes) -> Fisher:
-    refusal = f"territory weighs {POSITIONS[0]} to {POSITIONS[-1]} positions, as in territory:{USUAL_POSITIONS}"
-    return territory(_number(parameter, USUAL_POSITIONS, POSITIONS, refusal))
-
-
 HOUSE: dict[str, HousePlayer] = {
     "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
     "greedy": house_player("greedy", "the tile with most fish", lambda key: greedy),
-    "lookahead": HousePlayer(
-        f"most fish within N of its own turns against all others; lookahead:N, {USUAL_DEPTH} if not said",
-        _make_lookahead,
+    "lookahead": house_player_by(
+        "lookahead",
+        "most fish within N of its own turns against all others",
+        "looks {} turns ahead",
+        DEPTHS,
+        USUAL_DEPTH,
+        lambda depth, key: lookahead(depth),
     ),
-    "sampler": HousePlayer(
-        f"what goes best in N matches played on at random; sampler:N, {USUAL_PLAYOUTS} if not said",
-        _make_sampler,
+    "sampler": house_player_by(
+        "sampler",
+        "what goes best in N matches played on at random",
+        "makes {} playouts",
+        PLAYOUTS,
+        USUAL_PLAYOUTS,
+        sampler,
     ),
-    "territory": HousePlayer(
-        f"nearest to most fish, after weighing N positions ahead; territory:N, {USUAL_POSITIONS} if not said",
-        _make_territory,
+    "territory": house_player_by(
+        "territory",
+        "nearest to most fish, after weighing N positions ahead",
+        "weighs {} positions",
+        POSITIONS,
+        USUAL_POSITIONS,
+        lambda nodes, key: territory(nodes),
     ),
 }
-LADDER = ("random", "greedy", "sampler", "territory:1000", "territory")  # from weak to strong
+LADDER = ("random", "greedy", "sampler", "territory:1000", "territory")  # the weakest first

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
-from fairplay.core.errors import BadRequest
-from fairplay.core.roles import HousePlayer, Strategy, house_player
+from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import AROUND, COLUMN, ROW, Growing, Map, fitting, position_of
 from fairplay.games.q.draft import Draft, draft_of
@@ -155,30 +154,19 @@ def foresight(nodes: int, key: bytes) -> Layer:
     return choose
 
 
-def number_in(limits: range, parameter: str, usual: int, says: str) -> int:
-    """The number that a parameter is; the usual one, if it is empty."""
-    if not parameter:
-        return usual
-    if not parameter.isascii() or not parameter.isdecimal() or len(parameter) > 9 or int(parameter) not in limits:
-        raise BadRequest(f"{says} {limits[0]} to {limits[-1]}, not {parameter!r}")
-    return int(parameter)
-
-
-def _make_best(parameter: str, key: bytes) -> Layer:
-    enough = number_in(TILES, parameter, ENOUGH, "best:N tries N tiles,")
-    return lambda view: best(view, enough)
-
-
-def _make_foresight(parameter: str, key: bytes) -> Layer:
-    return foresight(number_in(NODES, parameter, USUAL_NODES, "foresight:N plays N playouts,"), key)
-
-
 HOUSE: dict[str, HousePlayer] = {
     "random": house_player("random", "tiles where they fit, drawn from the seat's own key", at_random),
     "dag": house_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
     "ldasg": house_player("ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]),
-    "best": HousePlayer("the placement that brings the most points; best:N finds it within N tries", _make_best),
-    "foresight": HousePlayer(
-        f"what wins most often in N playouts; foresight:N, {USUAL_NODES} if not said", _make_foresight
+    "best": house_player_by(
+        "best",
+        "the placement that brings the most points, as far as N tries find it",
+        "tries {} tiles",
+        TILES,
+        ENOUGH,
+        lambda enough, key: lambda view: best(view, enough),
+    ),
+    "foresight": house_player_by(
+        "foresight", "what wins most often in N playouts", "plays {} playouts", NODES, USUAL_NODES, foresight
     ),
 }

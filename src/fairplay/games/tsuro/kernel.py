@@ -1,6 +1,6 @@
 """Choose for Tsuro: the kernel in C where it is here, else the function in Python."""
 
-from fairplay.games.tsuro import outlook
+from fairplay.games.tsuro import futures, outlook
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.pieces import CODES, EXITS, TILES
 from fairplay.games.tsuro.rules import LAYS
@@ -18,3 +18,14 @@ def best_lay(view: View) -> Lay | None:
     codes = TURNED[one] if one == other else TURNED[one] + TURNED[other]
     best = kernels.tsuro_best_lay(table.grid.size, table.board, table.avatars, table.waiting[0], codes, EXITS)
     return None if best < 0 else LAYS[one if best < 4 else other][best % 4]
+
+
+def best_future(view: View, nodes: int, seed: bytes) -> Lay | None:
+    """What `futures.best_lay` finds."""
+    if kernels is None:
+        return futures.best_lay(view, nodes, seed)
+    table, number = view.table, int.from_bytes(seed[:8], "little")
+    best = kernels.tsuro_best_future(
+        table.grid.size, table.board, table.avatars, table.waiting, view.dealt, EXITS, nodes, number
+    )
+    return None if best < 0 else LAYS[view.dealt[best >> 2]][best & 3]

@@ -1,20 +1,24 @@
-"""Play Tsuro for the house: by the course's three recipes, at random, or to survive."""
+"""Play Tsuro for the house: by the course's three recipes, at random, to survive, or by playouts."""
 
 from functools import cache
 from hashlib import sha256
 
 import msgspec
 
-from fairplay.core.roles import HousePlayer, Strategy, house_player
+from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT, Grid
-from fairplay.games.tsuro.kernel import best_lay
+from fairplay.games.tsuro.kernel import best_future, best_lay
 from fairplay.games.tsuro.pieces import PORTS
 from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at
 from fairplay.games.tsuro.state import PLACING, View
 
 Pathfinder = Strategy[View, Action]
 
+NODES = range(1, 100_001)  # tiles that foresight may lay in the playouts of a turn
+USUAL_NODES = 20_000
+CARELESSNESS = range(1, 10)  # turns of ten
+USUAL_CARELESSNESS = 5
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
 
 
@@ -125,10 +129,50 @@ def place_inwards(view: View) -> Place:
     return Place(view.dealt[0], 0, letter, at)  # type: ignore[arg-type]  # a letter of PORTS is a Port
 
 
+def careless(turns: int, key: bytes) -> Pathfinder:
+    """Like survivor, but for so many turns of ten, in which any legal action will do."""
+    drawn = at_random(key)
+
+    def choose(view: View) -> Action:
+        lot = sha256(b"care" + key + bytes(view.dealt) + view.table.board).digest()
+        return (drawn if int.from_bytes(lot, "big") % 10 < turns else survivor)(view)
+
+    return choose
+
+
+def foresight(nodes: int, key: bytes) -> Pathfinder:
+    """Place towards the middle; then the legal option that comes out best in playouts."""
+
+    def choose(view: View) -> Action:
+        if placing(view):
+            return place_inwards(view)
+        seed = sha256(key + bytes(view.dealt) + view.table.board).digest()
+        return best_future(view, nodes, seed) or LAYS[view.dealt[0]][0]
+
+    return choose
+
+
 HOUSE: dict[str, HousePlayer] = {
     "first": house_player("first", "the course's first: the first tile as it is, legal or not", lambda key: first),
     "second": house_player("second", "the course's second: the first legal option", lambda key: second),
     "third": house_player("third", "the course's third: the same, from the second tile on", lambda key: third),
     "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
     "survivor": house_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
+    "careless": house_player_by(
+        "careless",
+        "survivor, but for N turns of ten, which it plays at random",
+        "is so {} turns of ten",
+        CARELESSNESS,
+        USUAL_CARELESSNESS,
+        careless,
+    ),
+    "foresight": house_player_by(
+        "foresight",
+        "what comes out best once N tiles are laid in playouts",
+        "lays {} tiles in playouts",
+        NODES,
+        USUAL_NODES,
+        foresight,
+    ),
 }
+LADDER = ("third", "careless:8", "careless:5", "survivor", "foresight")  # the weakest first

@@ -1,0 +1,154 @@
+"""Play out what may come of a tile of Tsuro, with tiles drawn at random, and choose what turns out best.
+
+Nobody knows the tiles to come, so each playout draws its own: from a bag without those just dealt. All options meet the
+same draws, and the worse half of them is dropped again and again, so that most is played of those that are hard to
+tell apart. A playout ends after some rounds; whoever is left then is weighed by the room that it has.
+"""
+
+from fairplay.core.chance import Dice
+from fairplay.games.tsuro.actions import Lay
+from fairplay.games.tsuro.board import OUT, Grid, Prospect, prospect
+from fairplay.games.tsuro.outlook import territory
+from fairplay.games.tsuro.pieces import CODES, TILES
+from fairplay.games.tsuro.rules import LAYS
+from fairplay.games.tsuro.state import View
+
+ROUNDS = 6  # after the one that is under way
+FIRST = 1000  # what it is worth to come first, shared by those who do so together
+LEAST_ROOM = 5  # even whoever has no room may be lucky
+
+
+def best_lay(view: View, nodes: int, seed: bytes) -> Lay | None:
+    """The legal option that comes out best, once so many tiles have been laid in playouts; None: none is legal."""
+    table, dealt = view.table, view.dealt
+    me, codes = table.waiting[0], [4 * tile + quarters for tile in dealt for quarters in range(4)]
+    whats = prospects(table.grid, table.board, table.avatars, me, codes)
+    legal = legal_ones(whats, me)
+    options = [
+        option for option in legal if CODES[codes[option]] not in {CODES[codes[one]] for one in legal if one < option}
+    ]
+    if not options:
+        return None
+    starts = {option: Future(table.grid, table.board, table.avatars) for option in options}
+    for option, future in starts.items():
+        future.take(whats[option])
+    sums = dict.fromkeys(options, 0)
+    halvings, halving, number, used = (len(options) - 1).bit_length(), 0, 0, 0
+    while len(options) > 1:
+        halving += 1
+        while True:
+            for option in options:
+                future = starts[option].copy()
+                used += 1 + future.play(me, table.waiting[1:], dealt, Dice(seed, number))
+                sums[option] += future.worth(me)
+            number += 1
+            if used >= nodes * halving // halvings:
+                break
+        options = sorted(options, key=lambda option: -sums[option])[: len(options) + 1 >> 1]
+    return LAYS[dealt[options[0] >> 2]][options[0] & 3]
+
+
+class Future:
+    """A position that is played on."""
+
+    def __init__(self, grid: Grid, board: bytes, avatars: tuple[int, ...], fallen: tuple[int, ...] = ()) -> None:
+        self.grid, self.board, self.avatars = grid, board, avatars
+        self.fallen = fallen  # the seats that were led off in this round
+
+    def copy(self) -> "Future":
+        return Future(self.grid, self.board, self.avatars, self.fallen)
+
+    @property
+    def alive(self) -> tuple[int, ...]:
+        return tuple(seat for seat, spot in enumerate(self.avatars) if spot != OUT)
+
+    def take(self, what: Prospect) -> None:
+        """§4.6, §4.7: a tile is laid, or takes those out who would go round for ever."""
+        before = self.alive
+        if not what.looping:
+            self.board, self.avatars = what.board, what.avatars
+        else:
+            self.avatars = tuple(OUT if seat in what.looping else spot for seat, spot in enumerate(self.avatars))
+        self.fallen += tuple(seat for seat in before if self.avatars[seat] == OUT)
+
+    def play(self, me: int, waiting: tuple[int, ...], dealt: tuple[int, ...], dice: Dice) -> int:
+        """Finish this round and play some more, unless it is over sooner for a seat; how many tiles were laid."""
+        bag, laid = [tile for tile in range(TILES) if tile not in dealt], 0
+        for left in range(ROUNDS, -1, -1):
+            for seat in waiting:
+                if self.avatars[seat] == OUT:
+                    continue
+                codes = [4 * tile + quarters for tile in (drawn(bag, dice), drawn(bag, dice)) for quarters in range(4)]
+                what = likely(self.grid, self.board, self.avatars, seat, codes)
+                if what is None:  # §4.5
+                    self.avatars = (*self.avatars[:seat], OUT, *self.avatars[seat + 1 :])
+                else:
+                    self.take(what)
+                laid += 1
+            waiting = self.alive
+            if len(waiting) <= 1 or self.avatars[me] == OUT or not left:
+                break
+            self.fallen = ()
+        return laid
+
+    def worth(self, me: int) -> int:
+        """The share of the first place that a seat has, or can hope for by the room of all who are left."""
+        alive = self.alive
+        if me not in alive:
+            return FIRST // len(self.fallen) if not alive and me in self.fallen else 0
+        if len(alive) == 1:
+            return FIRST
+        faced = {seat: self.grid.ahead[self.avatars[seat]] >> 3 for seat in alive}
+        rooms = {
+            seat: LEAST_ROOM
+            + territory(self.grid, self.board, faced[seat], [faced[other] for other in alive if other != seat])
+            + ways_on(self.grid, self.board, self.avatars[seat])
+            for seat in alive
+        }
+        return FIRST * rooms[me] // sum(rooms.values())
+
+
+def drawn(bag: list[int], dice: Dice) -> int:
+    """Any tile of the bag, which is filled again when it is empty (§2.3)."""
+    if not bag:
+        bag += range(TILES)
+    place = dice.below(len(bag))
+    tile, bag[place] = bag[place], bag[-1]
+    bag.pop()
+    return tile
+
+
+def prospects(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> list[Prospect]:
+    """What would come of each of these tiles before a seat."""
+    square = grid.ahead[avatars[seat]] >> 3
+    return [prospect(grid.size, board, avatars, square, code) for code in codes]
+
+
+def legal_ones(whats: list[Prospect], seat: int) -> list[int]:
+    """§4.3, §4.4, §4.5: which of them a seat may choose."""
+    fine = [option for option, what in enumerate(whats) if not what.looping and what.avatars[seat] != OUT]
+    loops = sum(1 for what in whats if what.looping)
+    return fine or (list(range(len(whats))) if loops in (0, len(whats)) else [])
+
+
+def likely(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> Prospect | None:
+    """What a seat does in a playout: the first of the legal options that promise most; None: none is legal."""
+    whats = prospects(grid, board, avatars, seat, codes)
+    legal = legal_ones(whats, seat)
+    return whats[max(legal, key=lambda option: promise(grid, whats[option], avatars, seat))] if legal else None
+
+
+def promise(grid: Grid, what: Prospect, before: tuple[int, ...], seat: int) -> int:
+    """Two points for each way on and for each rival that is led off, and one for each step away from the rim."""
+    spot = what.avatars[seat]
+    if what.looping or spot == OUT:
+        return 0
+    x, y = grid.squares[grid.ahead[spot] >> 3]
+    gone = sum(1 for old, new in zip(before, what.avatars, strict=True) if old != OUT and new == OUT)
+    return 2 * ways_on(grid, what.board, spot) + 2 * gone + min(x, y, grid.size - 1 - x, grid.size - 1 - y)
+
+
+def ways_on(grid: Grid, board: bytes, spot: int) -> int:
+    """Of the seven ports by which the next tile may lead on, how many stay on the board."""
+    entry = grid.ahead[spot]
+    return sum(1 for port in range(8) if port != entry & 7 and grid.follow(board, entry & -8 | port) >= 0)
