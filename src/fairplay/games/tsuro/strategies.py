@@ -17,8 +17,8 @@ Pathfinder = Strategy[View, Action]
 
 NODES = range(1, 100_001)  # tiles that foresight may lay in the playouts of a turn
 USUAL_NODES = 20_000
-CARELESSNESS = range(1, 10)  # turns of ten
-USUAL_CARELESSNESS = 5
+CARELESSNESS = range(1, 100)  # turns of a hundred
+USUAL_CARELESSNESS = 50
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
 
 
@@ -130,12 +130,12 @@ def place_inwards(view: View) -> Place:
 
 
 def careless(turns: int, key: bytes) -> Pathfinder:
-    """Like survivor, but for so many turns of ten, in which any legal action will do."""
+    """Like survivor, but for so many turns of a hundred, in which any legal action will do."""
     drawn = at_random(key)
 
     def choose(view: View) -> Action:
         lot = sha256(b"care" + key + bytes(view.dealt) + view.table.board).digest()
-        return (drawn if int.from_bytes(lot, "big") % 10 < turns else survivor)(view)
+        return (drawn if int.from_bytes(lot, "big") * 100 >> 256 < turns else survivor)(view)
 
     return choose
 
@@ -160,8 +160,8 @@ HOUSE: dict[str, HousePlayer] = {
     "survivor": house_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
     "careless": house_player_by(
         "careless",
-        "survivor, but for N turns of ten, which it plays at random",
-        "is so {} turns of ten",
+        "survivor, but for N turns of a hundred, which it plays at random",
+        "is so {} turns of a hundred",
         CARELESSNESS,
         USUAL_CARELESSNESS,
         careless,
@@ -175,4 +175,4 @@ HOUSE: dict[str, HousePlayer] = {
         foresight,
     ),
 }
-LADDER = ("third", "careless:8", "careless:5", "survivor", "foresight")  # the weakest first
+LADDER = ("third", "careless:78", "careless:44", "survivor", "foresight")  # the weakest first
