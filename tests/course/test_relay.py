@@ -18,6 +18,7 @@ from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
 from fairplay.testing.hostile import AnyGame
 from tests.course.relay import Called, Client, Failing, any_action, begun, facts_of, relayed
+from tests.house_players import quick
 from tests.some import some
 
 GAMES: dict[str, AnyGame] = {
@@ -42,7 +43,7 @@ def a_match(label: str, seats: int, number: int) -> AnyMatch:
 
 def players(game: AnyGame, seats: int, number: int) -> list[AnyStrategy]:
     """One of the house after another, and some that do anything at all."""
-    house = [one.make("", b"%32d" % number) for _, one in sorted(title(game.name).house.items())]
+    house = [quick(game.name, name, b"%32d" % number) for name in sorted(title(game.name).house)]
     shelf = [*house, any_action(game, b"1"), any_action(game, b"2")]
     return [shelf[(number * 3 + seat) % len(shelf)] for seat in range(seats)]
 

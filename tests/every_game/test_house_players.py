@@ -13,6 +13,7 @@ from fairplay.core.match import Match
 from fairplay.games import GAMES, title
 from fairplay.referee.drivers import play
 from fairplay.referee.local import Local
+from tests.house_players import quick
 from tests.some import some
 from tools.tables import ROOT
 
@@ -25,7 +26,7 @@ def facts(game: str, player: str, key: bytes = KEY) -> list[Fact]:
     seats = rules.seats[0]
     match = Match(rules, rules.deal(seats, KEY), tuple(f"p{seat}" for seat in range(seats)))
     heard: list[Any] = []
-    table = [Local(title(game).house[player].make("", derive(key, f"seat {seat}")), rules) for seat in range(seats)]
+    table = [Local(quick(game, player, derive(key, f"seat {seat}")), rules) for seat in range(seats)]
     play(match, table, inform=lambda event, match: heard.append(event))
     return heard[1:-1]
 
@@ -44,11 +45,11 @@ def test_another_key_draws_otherwise(game: str) -> None:
 def test_a_strategy_forgets_what_it_has_seen(game: str, player: str) -> None:
     rules = title(game).rules()
     state = rules.deal(rules.seats[0], KEY)
-    worn = title(game).house[player].make("", KEY)
+    worn = quick(game, player, KEY)
 
     for fact in some(facts(game, player)[:12]):
         view = rules.view(state, rules.turn(state))
-        assert worn(view) == title(game).house[player].make("", KEY)(view)
+        assert worn(view) == quick(game, player, KEY)(view)
         if isinstance(fact, Acted):
             state = rules.apply(state, fact.action)
 
