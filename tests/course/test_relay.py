@@ -81,7 +81,7 @@ def test_so_is_one_in_which_players_fail_at_every_call(label: str, seats: int) -
 
 def test_exchanges_passes_and_finished_hands_have_come_up() -> None:
     seen, finished = set(), 0
-    for number, seats in product(range(12), (2, 3, 4)):
+    for number, seats in product(range(20), (2, 3, 4)):
         match = a_match("q with few tiles", seats, number)
         channels = [relayed(match.game, "abc", player) for player in players(match.game, seats, number)]
         *_, end = facts = facts_of(match, channels)
