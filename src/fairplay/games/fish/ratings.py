@@ -6,8 +6,9 @@ Measured on 2026-11-17; docs/house_players.md says how.
 from fairplay.core.roles import Rated
 
 RATINGS = {
-    "greedy": Rated(rating=453, low=396, high=510, matches=600),
-    "lookahead:2": Rated(rating=24, low=-6, high=54, matches=600),
-    "random": Rated(rating=-145, low=-179, high=-112, matches=600),
-    "lookahead:1": Rated(rating=-332, low=-370, high=-293, matches=600),
+    "territory": Rated(rating=1218, low=1061, high=1376, matches=200),
+    "territory:1000": Rated(rating=644, low=514, high=774, matches=200),
+    "sampler": Rated(rating=48, low=-2, high=98, matches=200),
+    "greedy": Rated(rating=-675, low=-764, high=-587, matches=200),
+    "random": Rated(rating=-1235, low=-1619, high=-851, matches=200),
 }

@@ -6,8 +6,9 @@ Measured on 2026-11-17; docs/house_players.md says how.
 from fairplay.core.roles import Rated
 
 RATINGS = {
-    "best": Rated(rating=522, low=436, high=608, matches=300),
-    "dag": Rated(rating=-30, low=-80, high=19, matches=300),
-    "ldasg": Rated(rating=-50, low=-97, high=-3, matches=300),
-    "random": Rated(rating=-441, low=-510, high=-373, matches=300),
+    "foresight": Rated(rating=442, low=361, high=524, matches=200),
+    "best:500": Rated(rating=275, low=202, high=349, matches=200),
+    "best:150": Rated(rating=100, low=30, high=170, matches=200),
+    "dag": Rated(rating=-226, low=-296, high=-157, matches=200),
+    "random": Rated(rating=-591, low=-720, high=-461, matches=200),
 }

@@ -6,8 +6,9 @@ Measured on 2026-11-17; docs/house_players.md says how.
 from fairplay.core.roles import Rated
 
 RATINGS = {
-    "survivor": Rated(rating=223, low=202, high=243, matches=900),
-    "second": Rated(rating=-48, low=-63, high=-32, matches=900),
-    "random": Rated(rating=-62, low=-78, high=-45, matches=900),
-    "third": Rated(rating=-113, low=-131, high=-96, matches=900),
+    "foresight": Rated(rating=186, low=158, high=214, matches=400),
+    "survivor": Rated(rating=84, low=62, high=106, matches=400),
+    "careless:44": Rated(rating=-17, low=-41, high=7, matches=400),
+    "careless:78": Rated(rating=-114, low=-138, high=-90, matches=400),
+    "third": Rated(rating=-138, low=-163, high=-114, matches=400),
 }
