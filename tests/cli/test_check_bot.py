@@ -12,11 +12,12 @@ import pytest
 from fairplay.games import GAMES, title
 from fairplay.journal.appeal import clauses
 from tests.cli.command import GOOD, INTERRUPTIONS, SCRIPT, Done, fairplay, in_process, refusal, started
+from tests.house_players import quick_address
 from tests.players.programs import PYTHON, alive, gained, holdings, nothing_left, soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAIN = (EXAMPLES / "bots" / "fish_plain.py").read_text().partition("\nif __name__")[0]
-HOUSE = [(game, player) for game in GAMES for player in title(game).house]
+HOUSE = [(game, quick_address(game, player)) for game in GAMES for player in title(game).house]
 
 # What bots in the protocol do instead of what is best. Only the second game is one of three on a board of five rows.
 CHEAT = """

@@ -109,6 +109,8 @@ def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
         "random",
         "greedy",
         "lookahead",
+        "sampler",
+        "territory",
         "human",
         "./my_bot.py",
         "exec:COMMAND",

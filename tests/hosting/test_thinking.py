@@ -27,10 +27,11 @@ from fairplay.players.thinking import POOL, Thinker
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from tests.hosting.soak import played_at
+from tests.house_players import quick_address
 from tests.players.programs import holdings, soon
 
 KEY = bytes(range(32))
-HOUSE = [(game, player) for game in GAMES for player in title(game).house]
+HOUSE = [(game, quick_address(game, player)) for game in GAMES for player in title(game).house]
 FISH = Fish(rows=7, columns=7)
 CORES = len(os.sched_getaffinity(0))
 SLOW = "lookahead:6"  # which thinks for minutes about the view below

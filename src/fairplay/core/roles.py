@@ -30,6 +30,7 @@ class HousePlayer(msgspec.Struct, frozen=True):
 
     about: str  # one line
     make: Callable[[str, bytes], Strategy[Any, Any]]
+    thinks: bool = False  # does it take its time, where there are no kernels? How long depends on its parameter
 
 
 class Rated(msgspec.Struct, frozen=True):
@@ -53,7 +54,14 @@ def house_player(name: str, about: str, choose: Callable[[bytes], Strategy[Any, 
 
 
 def house_player_by(
-    name: str, about: str, does: str, numbers: range, usual: int, choose: Callable[[int, bytes], Strategy[Any, Any]]
+    name: str,
+    about: str,
+    does: str,
+    numbers: range,
+    usual: int,
+    choose: Callable[[int, bytes], Strategy[Any, Any]],
+    *,
+    thinks: bool = False,
 ) -> HousePlayer:
     """A house player that takes a number, and does so much: "tries {} tiles" is said to who gives another one."""
 
@@ -63,7 +71,7 @@ def house_player_by(
             raise BadRequest(f"{name} {what}, as in {name}:{usual}; not {parameter!r}")
         return choose(int(parameter or usual), key)
 
-    return HousePlayer(f"{about}; {name}:N, {usual} if not said", make)
+    return HousePlayer(f"{about}; {name}:N, {usual} if not said", make, thinks)
 
 
 class Player(Protocol):

@@ -57,7 +57,7 @@ players = [
 def template(game: str) -> str:
     """The text of a file for a tournament of the players that come with a game. Raises BadRequest if there is none."""
     shelf = title(game)
-    table, house = shelf.rules.seats[0], list(shelf.house)
+    table, house = shelf.rules.seats[0], [name for name, player in shelf.house.items() if not player.thinks]
     seated = [house[number % len(house)] for number in range(max(len(house), table))]
     default = shelf.rules().parameters()
     about = shelf.rules.about_parameters()
@@ -72,7 +72,7 @@ def template(game: str) -> str:
         ),
         format=inline({"kind": kind, "games": GAMES_PLAYED, "table": table}),
         formats="\n".join(described_formats(table)),
-        house=", ".join(house),
+        house=", ".join(shelf.house),
         players="\n".join(
             f"    {inline({'name': name, 'player': player})},"
             for name, player in zip(distinct(seated), seated, strict=True)

@@ -17,17 +17,11 @@ from fairplay.games.fish.state import Stage, State, View, state_of
 from fairplay.games.fish.strategies import HOUSE, LADDER, at_random, greedy, lookahead, sampler, zigzag
 from fairplay.games.fish.tree import Node
 from tests.games.fish.positions import small_positions
+from tests.house_players import quick
 from tests.some import some
 
 KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
-
-
-@pytest.fixture
-def without_much_thought(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those who are told nothing else weigh few positions, and make few playouts."""
-    monkeypatch.setattr(strategies, "USUAL_POSITIONS", 40)
-    monkeypatch.setattr(strategies, "USUAL_PLAYOUTS", 10)
 
 
 def made(address: str) -> Strategy[View, Action]:
@@ -112,11 +106,10 @@ def test_greedy_moves_to_the_tile_with_most_fish() -> None:
     assert greedy(View(0, state)) == Move((1, 0), (2, 1))
 
 
-@pytest.mark.usefixtures("without_much_thought")
-@pytest.mark.parametrize("address", sorted({*HOUSE, *LADDER} - {"territory:1000"}))
+@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_house_players_do_nothing_illegal(address: str, players: int) -> None:
-    strategy = made(address)
+def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
+    strategy = quick("fish", name, KEY)
     for seed in range(5):
         state = GAME.deal(players, bytes([seed] * 32))
         while (seat := GAME.turn(state)) is not None:
@@ -194,14 +187,13 @@ def test_every_house_player_says_what_it_is_in_one_line() -> None:
         assert "\n" not in player.about
 
 
-@pytest.mark.usefixtures("without_much_thought")
 def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
     assert len(set(LADDER)) == 5
     game = Fish(rows=3, columns=3)
     for players in pairwise(LADDER):
         state = game.deal(2, KEY)
         while (seat := game.turn(state)) is not None:
-            action = made(players[seat])(View(seat, state))
+            action = quick("fish", players[seat].partition(":")[0], KEY)(View(seat, state))
             game.check(View(seat, state), action)
             state = game.apply(state, action)
 

@@ -119,6 +119,7 @@ HOUSE: dict[str, HousePlayer] = {
         PLAYOUTS,
         USUAL_PLAYOUTS,
         sampler,
+        thinks=True,
     ),
     "territory": house_player_by(
         "territory",
@@ -127,6 +128,7 @@ HOUSE: dict[str, HousePlayer] = {
         POSITIONS,
         USUAL_POSITIONS,
         lambda nodes, key: territory(nodes),
+        thinks=True,
     ),
 }
 LADDER = ("random", "greedy", "sampler", "territory:1000", "territory")  # the weakest first

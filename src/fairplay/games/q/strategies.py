@@ -167,6 +167,12 @@ HOUSE: dict[str, HousePlayer] = {
         lambda enough, key: lambda view: best(view, enough),
     ),
     "foresight": house_player_by(
-        "foresight", "what wins most often in N playouts", "plays {} playouts", NODES, USUAL_NODES, foresight
+        "foresight",
+        "what wins most often in N playouts",
+        "plays {} playouts",
+        NODES,
+        USUAL_NODES,
+        foresight,
+        thinks=True,
     ),
 }

@@ -173,6 +173,7 @@ HOUSE: dict[str, HousePlayer] = {
         NODES,
         USUAL_NODES,
         foresight,
+        thinks=True,
     ),
 }
 LADDER = ("third", "careless:78", "careless:44", "survivor", "foresight")  # the weakest first
