@@ -45,6 +45,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "cups/fish.toml").write_text(SMALL)
     (tmp_path / "page.md").write_text(PAGE)
+    monkeypatch.setattr(title("fish"), "ladder", ("random", "greedy"))
     return tmp_path
 
 
@@ -105,7 +106,7 @@ def test_the_ladder_of_a_game_takes_the_places_in_its_cup(tree: Path, monkeypatc
     ladders.begin()
     assert (tree / "cups/fish.toml").read_text() == SMALL
 
-    monkeypatch.setattr(title("fish"), "ladder", ("greedy", "lookahead:1", "random"), raising=False)
+    monkeypatch.setattr(title("fish"), "ladder", ("greedy", "lookahead:1", "random"))
     ladders.begin()
 
     cup = read_cup(tree / "cups/fish.toml", bytes(32))

@@ -291,7 +291,10 @@ def as_plain(value: Any) -> Any:
 
 def is_kept(told: Sequence[Fact], known: int, text: bytes) -> bool:
     """Is what was told since so many facts in the file, in that order?"""
-    there = facts_in(text)
+    try:
+        there = facts_in(text)
+    except ValueError:  # a line is damaged, and all behind it with it
+        return False
     return there[known : known + len(told)] == [as_plain(fact) for fact in told]
 
 

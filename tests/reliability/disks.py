@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -189,15 +189,29 @@ def aftermath(table: Table, seed: bytes, directory: Path, done: Attempt, expecte
     return difference(paths[0], expected.facts, expected.result, result)
 
 
-def believing_in_writes() -> AbstractContextManager[Any]:
-    """The bug of a journal that takes every write for complete."""
-    write = Failing.write
+class AsExpected(int):
+    """A size that is whatever it is compared with."""
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __hash__ = int.__hash__
+
+
+@contextmanager
+def believing_in_writes() -> Iterator[None]:
+    """The bug of a journal that takes every write for complete, and does not look whether it was."""
+    write, size = Failing.write, Failing.size
 
     def complete(disk: Failing, file: int, text: bytes) -> int:
         write(disk, file, text)
         return len(text)
 
-    return patch.object(Failing, "write", complete)
+    def expected(disk: Failing, file: int) -> int:
+        return AsExpected(size(disk, file))
+
+    with patch.object(Failing, "write", complete), patch.object(Failing, "size", expected):
+        yield
 
 
 def swallowing_failures() -> AbstractContextManager[Any]:
