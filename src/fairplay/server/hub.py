@@ -121,7 +121,12 @@ class Hub:
 
     def _go(self) -> None:
         if self._going is None:
-            self._going = asyncio.get_running_loop().call_soon(self._go_on)
+            go = self._go_on if len(self._told) <= SLICE else self._go_soon
+            self._going = asyncio.get_running_loop().call_soon(go)
+
+    def _go_soon(self) -> None:
+        """Let a loop ask whoever is on turn first: some send nothing before all that is to be done soon is done."""
+        self._going = asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
         """Do a small part of what is to be done, and come back for the rest."""
