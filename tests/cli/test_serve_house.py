@@ -4,12 +4,14 @@ import re
 import shlex
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from fairplay.cli.serve import serve
+from fairplay.server.serving import SELDOM
 from tests.cli.command import SCRIPT, Done, fairplay, refusal, script, started
 from tests.cli.open_house import ENOUGH, open_house
 from tests.some import some
@@ -115,3 +117,18 @@ def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme
         assert house.stop() == 0
 
     assert joined.code == 0, joined
+
+
+def test_whoever_serves_looks_for_garbage_seldom_and_never_among_what_was_there_before() -> None:
+    code = """
+import gc
+from fairplay.cli.serve_house import run
+
+async def serving():
+    print(gc.get_threshold()[0], gc.get_freeze_count() > 10_000)
+
+run(serving())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"{SELDOM} True\n"

@@ -1,5 +1,6 @@
 """Sync many files in one call: nothing is said to be durable before it is, and nobody waits for ever."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -192,3 +193,27 @@ def test_a_disk_of_somebody_else_is_synced_file_by_file(tmp_path: Path) -> None:
         disk.syncer.round()
 
         assert (disk.together, disk.alone) == (0, MANY)
+
+
+def test_nothing_is_forgotten_that_is_noted_while_the_thread_is_about_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Own(Disk):
+        syncer = Syncer()
+
+        def sync_later(self, file: AppendFile) -> None:
+            self.syncer.sync_later(file)
+
+    monkeypatch.setattr(syncing, "PAUSE", 0.0)
+    monkeypatch.setattr(syncing, "LINGER", 0)  # it ends after the first round without anything to do
+    with files(Own(), tmp_path, 1) as (file,):
+        for number in range(400):
+            deadline = time.monotonic() + number % 7 * 0.00005  # so that it comes at any moment of a round
+            while time.monotonic() < deadline:
+                pass
+            file.append(LINE)
+            until = time.monotonic() + 5
+            while file.lag() > 0 and time.monotonic() < until:
+                time.sleep(0)
+
+            assert file.lag() == 0
