@@ -909,9 +909,10 @@ def test_the_limit_that_hello_names_is_the_one_that_holds() -> None:
             since = time.monotonic()
             question = await client.hear()
             assert question is not None
-            assert await client.hear() is None
+            last = await client.hear()  # two times are up at once, its own and the door's: it may hear why, or not
             waited = time.monotonic() - since
             client.hang_up()
+            assert last is None or last["fault"] == "timed_out"
             (guest,) = await seating
             await guest.remote.close(None)
             return question["limit"], waited
