@@ -29,4 +29,4 @@ class Player:
 
 def fish_under(view: View, action: Action) -> int:
     """How many fish are on the tile that the penguin will stand on."""
-    return view.state.fish_on(action.to if isinstance(action, Move) else action.at)
+    return view.board[action.to if isinstance(action, Move) else action.at]

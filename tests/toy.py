@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import msgspec
 
 from fairplay.core.chance import Lots
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 
 Cards = tuple[int, ...]
@@ -89,8 +89,16 @@ class Toy(Game[State, View, Action], frozen=True):
 
     def actions(self, view: View) -> Iterator[Action]:
         if not self.may_act(view):
-            return iter(())
+            raise NotOnTurn(view.seat, view.order[0] if view.order and (view.pile or any(view.sizes)) else None)
         return iter([Play(card) for card in view.hand]) if view.hand else iter([Pass()])
+
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        hidden = [card for card in range(self.cards) if card not in view.hand and card not in view.played]
+        Lots(seed).shuffle(hidden)
+        rest = iter(hidden)
+        hands = tuple(view.hand if seat == view.seat else take(rest, size) for seat, size in enumerate(view.sizes))
+        pile = take(rest, view.pile)
+        return State(hands, pile, view.played, tuple(rest), view.scores, view.order, view.order)
 
     def check(self, view: View, action: Action) -> None:
         if not self.may_act(view):

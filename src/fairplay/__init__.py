@@ -23,7 +23,7 @@ import typing as _typing
 from fairplay.core.version import VERSION as __version__
 
 if _typing.TYPE_CHECKING:
-    from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction
+    from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction, NotOnTurn
     from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
     from fairplay.core.game import Game, Moment, News, Ranking, Seat
     from fairplay.core.match import Match
@@ -46,7 +46,7 @@ if _typing.TYPE_CHECKING:
 _LATER = {  # in which file each of these is, which is loaded when it is first asked for
     name: file
     for file, names in {
-        "core.errors": "BadJournal BadRequest FairplayError HostFault IllegalAction",
+        "core.errors": "BadJournal BadRequest FairplayError HostFault IllegalAction NotOnTurn",
         "core.events": "Acted Ejected Ended Event Fact Fault Receipt Result Started",
         "core.game": "Game Moment News Ranking Seat",
         "core.match": "Match",
@@ -99,6 +99,7 @@ __all__ = [
     "Message",
     "Moment",
     "News",
+    "NotOnTurn",
     "Observer",
     "Outcome",
     "Parting",

@@ -125,8 +125,9 @@ def test_every_position_comes_back_with_the_same_answers_to_every_question(game:
         for seat in (*range(len(match.names)), None):
             view = again(position.match.view(seat))
             assert view == position.match.view(seat)
-            some_actions = list(islice(match.game.actions(view), 50))
-            assert some_actions == list(islice(match.game.actions(position.match.view(seat)), 50))
+            if seat is not None and seat == match.turn:
+                some_actions = list(islice(match.game.actions(view), 50))
+                assert some_actions == list(islice(match.game.actions(position.match.view(seat)), 50))
 
 
 def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:

@@ -28,7 +28,12 @@ WORKS = "tournament/worker.py"  # which starts the programs of one match while i
 ENDS = ("harness/clients.py", "harness/over_network.py")  # of the lines of the courses
 MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
 DOES_IO = ("players/", "journal/", "hosting/", "server/")
-USES_LOTS = ("core/chance.py", "tournament/formats/", *(f"games/{game}/game.py" for game in GAMES), "testing/")
+USES_LOTS = (
+    "core/chance.py",
+    "tournament/formats/",
+    *(f"games/{game}/{file}.py" for game in GAMES for file in ("game", "imagine")),
+    "testing/",
+)
 PER_GAME = ("games/", "course/", "harness/", "tournament/courses.py", "tournament/formats/courses.py")
 LONGEST_FILE = 400
 parsed = cache(ast.parse)  # many tests look at the same files

@@ -14,7 +14,8 @@ from fairplay.course.dialect import Call
 from fairplay.course.fish_calls import DIALECT, FishCallee, FishCaller
 from fairplay.games.fish.actions import Move, Place
 from fairplay.games.fish.game import Fish
-from fairplay.games.fish.state import PLACING, PLAYING, State, View, state_of
+from fairplay.games.fish.state import PLACING, PLAYING, State, state_of
+from fairplay.games.fish.view import View
 
 GAME = Fish(rows=2, columns=5, fish=2)
 RED = {"color": "red", "score": 0, "places": [[0, 0]]}

@@ -16,7 +16,7 @@ from fairplay.games.q.actions import Exchange, Pass, Place, Placement
 from fairplay.games.q.board import map_of
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import KINDS
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 
 GAME = Q()
 STAR, CLOVER, DIAMOND = KINDS["red star"], KINDS["red clover"], KINDS["blue diamond"]

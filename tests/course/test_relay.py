@@ -137,4 +137,4 @@ def told(view: Any) -> Any:
     if hasattr(view, "table"):
         table = msgspec.structs.replace(view.table, starts=(), fell=())
         return view.seat, view.dealt, table, view.table.alive
-    return view.map, view.hand, view.scores, view.left, view.done
+    return view.map, view.kinds, view.points, view.left, view.done

@@ -14,7 +14,8 @@ from fairplay.course.tsuro_calls import DIALECT, TsuroCallee, TsuroCaller
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.game import Tsuro
-from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State, View
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State
+from fairplay.games.tsuro.view import View
 
 GAME = Tsuro(tiles="cycle")
 PLACES: tuple[Action, ...] = (Place(2, 90, "E", (3, 0)), Place(5, 90, "A", (9, 9)), Place(6, 0, "D", (0, 4)))

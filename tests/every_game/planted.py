@@ -152,11 +152,17 @@ class Doubled(Fish, frozen=True):
         return state.order[:1] * 2
 
 
-@bug(laws.only_the_seat_on_turn_acts, "seat None has actions, but it is not its turn")
+@bug(laws.only_the_seat_on_turn_acts, "seat None may ask for actions, but it is not its turn")
 class Open(Fish, frozen=True):
     def actions(self, view: FishView) -> Iterator[FishAction]:
         turn = self.turn(view.state)
         return super().actions(self.view(view.state, turn if view.seat is None else view.seat))
+
+
+@bug(laws.only_the_seat_on_turn_acts, "seat None may ask for actions, but it is not its turn")
+class Silent(Toy, frozen=True):
+    def actions(self, view: View) -> Iterator[Action]:
+        return super().actions(view) if self.may_act(view) else iter(())
 
 
 @bug(laws.what_is_offered_is_legal, "an action is offered twice")
@@ -295,6 +301,29 @@ class Indiscreet(Toy, frozen=True):
     def view(self, state: State, seat: Seat | None) -> View:
         view = super().view(state, seat)
         return msgspec.structs.replace(view, hand=state.hands[0]) if seat is None else view
+
+
+@bug(laws.what_is_imagined_may_be, "seat 0 sees something else in what was imagined from its view")
+class Dreaming(Toy, frozen=True):
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        return msgspec.structs.replace(super().imagine(view, seed), pile=(99,))
+
+
+@bug(laws.what_is_imagined_may_be, "what is imagined from one seed differs the second time")
+class Fickle(Toy, frozen=True):
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        return super().imagine(view, bytes([next(TICKS) % 256]))
+
+
+@bug(laws.what_is_imagined_may_be, "in what was imagined: IndexError: a card that is not there")
+class Conjuring(Toy, frozen=True):
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        return msgspec.structs.replace(super().imagine(view, seed), aside=(99,))
+
+    def apply(self, state: State, action: Action) -> State:
+        if 99 in state.aside:
+            raise IndexError("a card that is not there")
+        return super().apply(state, action)
 
 
 @bug(

@@ -146,12 +146,14 @@ def test_the_game_keeps_every_law(case: str) -> None:
 def test_a_player_knows_enough_of_the_game_from_what_is_public(case: str) -> None:
     game, _ = CASES[case]
     plain = msgspec.json.decode(msgspec.json.encode(game.public_parameters()))
-    view = game.view(game.deal(game.seats[1], SEEDS[0]), 0)
+    state = game.deal(game.seats[1], SEEDS[0])
+    view = game.view(state, 0)
 
     known = type(game).with_public_parameters(plain)
 
     assert known.unpack(game.pack(view)) == view
-    assert list(known.actions(view)) == list(game.actions(view))
+    if game.turn(state) is not None:
+        assert list(known.actions(view)) == list(game.actions(view))
 
 
 # The invariants of the design that are a matter of the rules alone, by their names.

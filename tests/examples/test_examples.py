@@ -1,6 +1,7 @@
 """Run the examples, so that whoever copies them begins with something that works."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from fairplay import Referee
+from fairplay import Referee, house_strategy
+from fairplay.core.chance import seed_from
 from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.players.serve import AnyGame
 from tests.cli.command import fairplay, script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -35,11 +39,12 @@ def test_the_player_plays_whole_matches_without_being_ejected(seed: str, others:
     assert "me" in done.out
 
 
-def test_the_player_is_run_as_its_own_text_says() -> None:
-    text = (EXAMPLES / "a_player.py").read_text()
-    command = next(line.split() for line in text.splitlines() if line.strip().startswith("fairplay "))
+@pytest.mark.parametrize("name", ["a_player", "look_ahead", "monte_carlo"])
+def test_a_player_is_run_as_its_own_text_says(name: str) -> None:
+    found = re.search(r"fairplay (play [^`\n]*)", (EXAMPLES / f"{name}.py").read_text())
+    assert found is not None
 
-    done = script(*command[1:], cwd=EXAMPLES.parent)
+    done = script(*found[1].split(), cwd=EXAMPLES.parent)
 
     assert (done.code, done.err) == (0, "")
     assert " is out: " not in done.out
@@ -52,7 +57,27 @@ def test_the_player_goes_where_the_most_fish_are() -> None:
 
     placed = player.take_turn(view)
 
-    assert view.state.fish_on(placed.at) == max(view.state.fish_on(position) for position in view.state.grid.positions)
+    assert view.board[placed.at] == max(view.board.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "other", "lines", "matches"),
+    [("look_ahead", Fish(), "greedy", 25, 20), ("monte_carlo", Q(), "dag", 40, 4)],
+    ids=["look_ahead", "monte_carlo"],
+)
+def test_whoever_looks_ahead_wins_with_few_lines(
+    name: str, game: AnyGame, other: str, lines: int, matches: int
+) -> None:
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < lines
+    wins = 0
+    for number in range(matches):
+        seed, me = seed_from(f"ahead {number}"), number % 2
+        house = house_strategy(game.name, other, seed)
+        table = [load(name).take_turn, house]
+        match = Referee().run(game, table if me == 0 else table[::-1], seed=seed)
+        assert not match.result.ejected
+        wins += me in match.result.ranking[0]
+    assert wins > matches / 2
 
 
 def test_the_observer_counts_ten_matches_as_a_script() -> None:

@@ -24,15 +24,15 @@ from fairplay.games.q.pieces import NAMES
 from fairplay.games.q.playouts import Outlook
 from fairplay.games.q.search import ENOUGH
 from fairplay.games.q.state import State as QState
-from fairplay.games.q.state import View
 from fairplay.games.q.strategies import at_random
+from fairplay.games.q.view import View
 from fairplay.games.tsuro import Tsuro, futures, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import CODES, TILES
 from fairplay.games.tsuro.state import PLACING
 from fairplay.games.tsuro.state import PLAYING as LAYING
-from fairplay.games.tsuro.state import View as TsuroView
+from fairplay.games.tsuro.view import View as TsuroView
 
 AnyGame = Game[Any, Any, Any]
 Trial = Callable[[Lots], str]  # tries one position; what went wrong, or nothing

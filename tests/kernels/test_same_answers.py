@@ -6,7 +6,7 @@ from fairplay.core.chance import seed_from
 from fairplay.games.q import kernel as q_kernel
 from fairplay.games.q.board import map_of, position_of
 from fairplay.games.q.draft import Draft
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 from fairplay.kernels import kernels, why_not
 from tests.kernels.comparing import TRIALS, trials
 

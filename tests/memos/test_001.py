@@ -75,7 +75,7 @@ def test_public_info_is_what_all_players_or_spectators_could_see() -> None:
 
     public = GAME.view(state, None)
 
-    assert (public.map, public.scores, public.left, public.order) == (state.map, (0, 0, 0), 20, (0, 1, 2))
+    assert (public.map, public.points, public.left, public.order) == (state.map, (0, 0, 0), 20, (0, 1, 2))
     assert all(GAME.view(reshuffle(state, None, lots), None) == public for _ in range(20))
     for seat in range(3):
         seen = GAME.view(state, seat)
@@ -89,7 +89,7 @@ def test_turn_info_has_the_map_and_the_tiles_of_the_current_player_and_its_id() 
 
     info = GAME.view(state, turn)
 
-    assert (info.seat, info.map, info.hand) == (1, state.map, state.hands[1])
+    assert (info.seat, info.map, info.kinds) == (1, state.map, state.hands[1])
 
 
 # The sequence.
@@ -105,7 +105,7 @@ def test_every_turn_brings_the_current_list_of_tiles_as_the_first_one_does() -> 
     assert len(turns) > 6
     for state, turn in turns:
         view = next(shown[turn])
-        assert (view.seat, view.hand, view.map) == (turn, state.hands[turn], state.map)
+        assert (view.seat, view.kinds, view.map) == (turn, state.hands[turn], state.map)
     assert [list(rest) for rest in shown] == [[], [], []]
 
 
@@ -117,7 +117,7 @@ def test_the_tiles_come_with_the_greeting_too_which_the_memo_does_not_want_and_t
     for seat, channel in some(enumerate(table)):
         greeting = channel.heard[0]
         assert isinstance(greeting, Start)
-        assert greeting.view.hand == few_tiles().hands[seat]
+        assert greeting.view.kinds == few_tiles().hands[seat]
 
 
 def test_the_referee_need_not_keep_track_of_the_turn_order() -> None:
@@ -234,10 +234,8 @@ def test_when_the_game_is_over_the_winner_is_determined_from_public_information_
     final = play(match(), table)
 
     public = final.view(None)
-    best = max(public.scores)
-    assert final.result.ranking[0] == {
-        seat for seat, score in zip(public.order, public.scores, strict=True) if score == best
-    }
+    best = max(public.scores.values())
+    assert final.result.ranking[0] == {seat for seat, score in public.scores.items() if score == best}
     assert [channel.heard[-1] for channel in table] == [End(final.result)] * 3
     assert [channel.closed for channel in table] == [[None]] * 3
 

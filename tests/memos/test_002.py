@@ -42,7 +42,7 @@ class Mixed:
         if self._turns > ENOUGH:
             return Pass()
         placement = next((action for action in GAME.actions(view) if isinstance(action, Place)), None)
-        if self._turns % 5 == 0 and view.left >= len(view.hand):
+        if self._turns % 5 == 0 and view.left >= len(view.kinds):
             return Exchange()
         return placement if placement and self._turns % 4 else Pass()
 
@@ -69,7 +69,7 @@ def recorded(folder: Path, watcher: Watcher | None = None) -> tuple[Recorded, Ma
 
 
 def test_get_public_info() -> None:
-    assert (ANN.seat, ANN.map, ANN.scores, ANN.left) == (0, START.map, (5, 3, 0), 4)
+    assert (ANN.seat, ANN.map, ANN.scores, ANN.left) == (0, START.map, {0: 5, 1: 3, 2: 0}, 4)
 
 
 def test_get_current_map() -> None:
@@ -77,7 +77,7 @@ def test_get_current_map() -> None:
 
 
 def test_get_available_tiles_of_the_active_player() -> None:
-    assert named(ANN.hand) == ["red circle", "blue clover", "red square"]
+    assert ANN.hand == ("red circle", "blue clover", "red square")
 
 
 def test_get_players_scores() -> None:

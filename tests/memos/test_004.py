@@ -401,9 +401,8 @@ def client(room: Room, player_id: str) -> Spectator:
             if json.loads(line)["type"] in ("snapshot", "patch"):
                 self.offer(line)
                 view = GAME.unpack({**self.knows["view"], "seat": room.player_ids.index(player_id)})
-                for action in GAME.actions(view):
-                    room.on_message(player_id, action)
-                    break
+                if view.turn == view.seat:
+                    room.on_message(player_id, next(GAME.actions(view)))
 
     made = Client()
     room.on_state_change(made.hear, player_id)

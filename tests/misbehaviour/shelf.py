@@ -26,14 +26,14 @@ class Honest:
         return self.choose(view if self._turns < 0 else self.half_blind(view))
 
     def half_blind(self, view: View) -> View:
-        hand = tuple(kind for kind in view.hand if kind not in self.unseen)
-        return msgspec.structs.replace(view, hand=hand, left=view.left - (len(view.hand) - len(hand)))
+        hand = tuple(kind for kind in view.kinds if kind not in self.unseen)
+        return msgspec.structs.replace(view, kinds=hand, left=view.left - (len(view.kinds) - len(hand)))
 
     def choose(self, view: View) -> Action:
         found = [draft.action for draft in islice(drafts(view), BREADTH)]
         if found and self.lots.below(12):
             return found[self.lots.below(len(found))]
-        return Exchange() if view.left >= len(view.hand) and self.lots.below(2) else Pass()
+        return Exchange() if view.left >= len(view.kinds) and self.lots.below(2) else Pass()
 
 
 class Bad(Honest):
@@ -44,13 +44,13 @@ class Bad(Honest):
         self._moment, self._way, self._after = moment, way, after
 
     def start(self, seat: int, names: tuple[str, ...], view: View) -> Any:
-        return self._fail(Moment.GREETING, view.hand)
+        return self._fail(Moment.GREETING, view.kinds)
 
     def take_turn(self, view: View) -> Any:
         action = super().take_turn(view)
         if self._way in TRICKS and self._is_due(Moment.TURN):
             return TRICKS[self._way](view, self.unseen, self.lots)
-        failed = self._fail(Moment.TURN, view.hand)
+        failed = self._fail(Moment.TURN, view.kinds)
         return action if failed is None else failed
 
     def tell(self, news: Any) -> Any:
@@ -78,7 +78,7 @@ OWN = (Moment.GREETING, Moment.TURN, Moment.NEWS)
 
 def hidden_tile(view: View, unseen: frozenset[int]) -> int:
     """A tile of the hand, if possible of those that nobody looks at."""
-    return next((kind for kind in view.hand if kind in unseen), view.hand[0] if view.hand else 0)
+    return next((kind for kind in view.kinds if kind in unseen), view.kinds[0] if view.kinds else 0)
 
 
 def placing(kind: int, *cells: int) -> Place:
@@ -87,7 +87,7 @@ def placing(kind: int, *cells: int) -> Place:
 
 def not_owned(view: View, unseen: frozenset[int], lots: Lots) -> Action:
     kind = lots.below(len(pieces.NAMES))
-    while kind in view.hand or kind in unseen:
+    while kind in view.kinds or kind in unseen:
         kind = lots.below(len(pieces.NAMES))
     return placing(kind, view.map.edge[0])
 
@@ -108,7 +108,7 @@ def no_fit(view: View, unseen: frozenset[int], lots: Lots) -> Action:
 
 
 def too_many(view: View, unseen: frozenset[int], lots: Lots) -> Action:
-    return Place(tuple(Placement(pieces.NAMES[kind], (0, place)) for place, kind in enumerate(view.hand + view.hand)))
+    return Place(tuple(Placement(pieces.NAMES[kind], (0, place)) for place, kind in enumerate(view.kinds + view.kinds)))
 
 
 def nothing(view: View, unseen: frozenset[int], lots: Lots) -> Action:
@@ -120,7 +120,7 @@ def what_it_sees(view: View, unseen: frozenset[int], lots: Lots) -> Any:
 
 
 def half_an_action(view: View, unseen: frozenset[int], lots: Lots) -> Any:
-    return {"type": "place", "tiles": [{"tile": pieces.NAMES[kind], "at": "there"} for kind in view.hand]}
+    return {"type": "place", "tiles": [{"tile": pieces.NAMES[kind], "at": "there"} for kind in view.kinds]}
 
 
 Trick = Callable[[View, frozenset[int], Lots], Any]

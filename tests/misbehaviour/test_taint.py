@@ -216,7 +216,7 @@ class Blabbing(Q, frozen=True):
         try:
             super().check(view, action)
         except IllegalAction as illegal:
-            why = f"{illegal.why}, and you have {[pieces.NAMES[kind] for kind in view.hand]}"
+            why = f"{illegal.why}, and you have {[pieces.NAMES[kind] for kind in view.kinds]}"
             raise IllegalAction(illegal.clause, why) from None
 
 

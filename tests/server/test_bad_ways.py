@@ -23,7 +23,7 @@ from tests.server.test_house import AMPLE, Open, Visit, fish, opened
 from tests.server.way import CUT, LOOPBACK, Carry, Link, as_it_is, way_to
 
 SHORT = Limits(move=3.0, first_move=3.0, start_up=60.0)
-SOON = 0.5  # seconds without a message, after which a player gives a line up and comes back
+SOON = 2.0  # seconds without a message, after which a player gives a line up and comes back
 PAIR = ("cyd", "dee")
 FIRST_TURN = b'"take_turn"'
 

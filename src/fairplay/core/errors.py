@@ -4,6 +4,7 @@
     ├── IllegalAction      a player's: the action breaks a rule of the game
     ├── BadRequest         the caller's: an unknown name, an impossible set-up, a bad parameter
     │   └── BadJournal     the file's: unreadable, unfinished, edited or unlawful
+    ├── NotOnTurn          of whoever looks ahead: it asks for the actions of somebody who is not on turn
     └── HostFault          ours: the match stops, and nobody is punished for it
 
 A fault of a player never travels as an exception beyond its channel: it becomes a `Failed` answer, and
@@ -48,6 +49,24 @@ class BadJournal(BadRequest):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.line, self.why, self.byte), self.__dict__
+
+
+class NotOnTurn(FairplayError):
+    """Somebody's actions were asked for while it is not on turn; None as a seat is the spectator, as a turn the end."""
+
+    def __init__(self, seat: int | None, turn: int | None) -> None:
+        whose = "spectators see" if seat is None else f"seat {seat} sees"
+        if turn is None:
+            now, instead = "the game is over", "game.turn(state) is None when there is nothing left to do"
+        else:
+            now = f"it is the turn of seat {turn}"
+            instead = "to look ahead: state = game.imagine(view), then game.actions(game.view(state, game.turn(state)))"
+        super().__init__(f"there are no actions in what {whose}, as {now}; {instead}")
+        self.seat = seat
+        self.turn = turn
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seat, self.turn), self.__dict__
 
 
 class HostFault(FairplayError):

@@ -117,7 +117,17 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
 
     @abstractmethod
     def actions(self, view: View) -> Iterator[Action]:
-        """Every legal action of the seat whose view it is, lazily, simple ones first; none if it is not its turn."""
+        """Every legal action of the seat whose view it is, lazily, simple ones first.
+
+        Raises NotOnTurn at once if it is not its turn.
+        """
+
+    @abstractmethod
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        """A state that this may be the view of, to look ahead from.
+
+        What the view does not tell is drawn, by the seed, from what is possible; where all is public there is only one.
+        """
 
     @abstractmethod
     def check(self, view: View, action: Action) -> None:

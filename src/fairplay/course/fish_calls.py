@@ -12,7 +12,8 @@ from fairplay.course.plain import action_reader, read, reader
 from fairplay.games.fish.actions import Action, Move
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.pieces import COLOURS, Position, penguins_each
-from fairplay.games.fish.state import PLACING, PLAYING, Stage, State, View
+from fairplay.games.fish.state import PLACING, PLAYING, Stage, State
+from fairplay.games.fish.view import View
 
 read_position = reader(Position, "a position of Fish")
 read_move = reader(tuple[Position, Position], "a move of Fish")

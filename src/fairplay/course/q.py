@@ -11,7 +11,8 @@ from fairplay.course.frame import PLAIN, Frame, frame_of
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import Map, map_of, position_of
 from fairplay.games.q.pieces import KINDS, NAMES
-from fairplay.games.q.state import State, Tiles, View
+from fairplay.games.q.state import State, Tiles
+from fairplay.games.q.view import View
 
 Natural = Annotated[int, Meta(ge=0)]
 PASS, REPLACE = "pass", "replace"

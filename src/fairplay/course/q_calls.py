@@ -27,7 +27,7 @@ from fairplay.course.q import (
 from fairplay.games.q.actions import Action
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import KINDS, NAMES
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 
 read_choice = reader(Choice, "a choice of Q")
 read_tiles = reader(tuple[CourseTile, ...], "tiles of Q")
@@ -50,17 +50,17 @@ class QCallee:
                 return (Call("new-tiles", ([tile_to(KINDS[name]) for name in news],)),)
             case Start(seat, _, view):
                 self._seat = seat
-                return (Call("setup", (self._public(view), [tile_to(kind) for kind in view.hand])),)
+                return (Call("setup", (self._public(view), [tile_to(kind) for kind in view.kinds])),)
             case End(result):
                 return (Call("win", (self._seat in frozenset().union(*result.ranking[:1]),)),)
 
     def _public(self, view: View) -> dict[str, Any]:
         """What the player sees: itself first, then those who follow it."""
         place = view.order.index(self._seat)
-        own, *others = view.scores[place:] + view.scores[:place]
+        own, *others = view.points[place:] + view.points[:place]
         return {
             "map": map_to(view.map),
-            "players": [player_to(self._name, own, view.hand), *others],
+            "players": [player_to(self._name, own, view.kinds), *others],
             "tile*": view.left,
         }
 

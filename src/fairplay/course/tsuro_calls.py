@@ -13,7 +13,8 @@ from fairplay.games.tsuro.actions import Action, Place
 from fairplay.games.tsuro.board import OUT, grid
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import COLOURS, Port, Tile
-from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, View, ejected_in
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, ejected_in
+from fairplay.games.tsuro.view import View
 
 read_first = reader(tuple[TilePat, Port, Index, Index], "a first tile of Tsuro")
 read_tile = reader(TilePat, "a tile of Tsuro")

@@ -82,7 +82,7 @@ def xstrategy(one: Any, other: Any) -> Any:
     asked: CourseView = read(plain, CourseView, "a public state of Q")
     frame = course.frame_for(asked.map)
     view = course.view_from(asked, frame)
-    found = STEPS[name](view.map, view.hand)
+    found = STEPS[name](view.map, view.kinds)
     if found is None:
         return course.choice_to(otherwise(view))
     cell, kind = found

@@ -16,7 +16,7 @@ from fairplay.course.tsuro import SIZE, action_from, place_to, table_from, turn_
 from fairplay.games.tsuro.board import OUT, prospect
 from fairplay.games.tsuro.pieces import EXITS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 from fairplay.harness.cases import Each
 from fairplay.hosting.spec import Entrant
 from fairplay.tournament.counted import Names, Ranking

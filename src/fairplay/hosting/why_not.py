@@ -1,7 +1,6 @@
 """Say whether an action is lawful in a view, and by which rule it is not."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -10,7 +9,7 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game
 from fairplay.games import title
 from fairplay.hosting.why import alternatives, rule
-from fairplay.journal.appeal import MOST_COUNTED, clauses, lawful_in
+from fairplay.journal.appeal import clauses, lawful_in, some_actions
 from fairplay.journal.replay import Recorded
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, paragraph, plain
@@ -74,11 +73,10 @@ def refused(position: Position, action: Any, illegal: IllegalAction) -> Iterator
 def example(position: Position) -> str:
     """Actions to learn from, one of each kind: lawful ones, else some of positions that come with the game."""
     shelf, found = title(position.game.name), dict[type, Any]()
-    here = iter(()) if position.view is None else position.game.actions(position.view)
-    for action in islice(here, MOST_COUNTED):
+    for action in () if position.view is None else some_actions(position.game, position.view):
         found.setdefault(type(action), action)
     for state in () if found else shelf.examples.values():
         rules = shelf.rules()
-        for action in islice(rules.actions(rules.view(state, rules.turn(state))), MOST_COUNTED):
+        for action in some_actions(rules, rules.view(state, rules.turn(state))):
             found.setdefault(type(action), action)
     return " or ".join(plain(action) for action in found.values())

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, NotOnTurn
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.games import GAMES
@@ -99,8 +99,16 @@ def lawful_in(game: Game[Any, Any, Any], view: Any) -> Lawful:
     >>> lawful_in(game, game.view(game.deal(2, bytes(32)), 0))
     Lawful(count=9, example=Place(at=(0, 0)))
     """
-    found = list(islice(game.actions(view), MOST_COUNTED))
+    found = some_actions(game, view)
     return Lawful(len(found), found[0] if found else None)
+
+
+def some_actions(game: Game[Any, Any, Any], view: Any) -> list[Any]:
+    """What whoever sees this may do: as much of it as is quick, and nothing if it is not its turn."""
+    try:
+        return list(islice(game.actions(view), MOST_COUNTED))
+    except NotOnTurn:
+        return []
 
 
 @cache

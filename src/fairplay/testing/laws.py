@@ -5,9 +5,10 @@ from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from fairplay.core.chance import Lots
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
@@ -33,8 +34,9 @@ def values_never_change(position: Position, trial: Trial) -> None:
     """Neither later play nor any question leaves a mark on a state."""
     match = position.match
     hold(packed(match) == position.packed, "this state changed while the match went on")
-    for view in views(match):
-        list(match.game.actions(view))
+    for seat in everybody(match):
+        match.view(seat)
+        offered(match, seat)
     hold(packed(match) == position.packed, "looking at this state changed it")
 
 
@@ -52,7 +54,7 @@ def same_answers_same_match(position: Position, trial: Trial) -> None:
         hold(position.before.after(position.fact) == match, f"the second time {position.fact} led elsewhere")
     for one, other in zip(views(match), views(match), strict=True):
         hold(one == other, "two looks at the same state differ")
-        hold(list(game.actions(one)) == list(game.actions(other)), "the actions differ from one look to the next")
+    hold(offered(match, match.turn) == offered(match, match.turn), "the actions differ from one look to the next")
     hold(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
 
 
@@ -81,31 +83,34 @@ def nothing_else_can_be_read(position: Position, trial: Trial) -> None:
 
 def what_is_offered_is_legal(position: Position, trial: Trial) -> None:
     """Every action in `actions` passes `check`, is there once, and survives JSON."""
-    game = position.match.game
-    for view in views(position.match):
-        offered = list(game.actions(view))
-        hold(len(set(offered)) == len(offered), "an action is offered twice")
-        for action in offered:
-            hold(reads(game, through_json(action)) == action, f"{action!r} does not survive JSON")
-            hold(legal(game, view, action), f"{action!r} is offered, but check refuses it")
+    match, game = position.match, position.match.game
+    found = offered(match, match.turn)
+    hold(len(set(found)) == len(found), "an action is offered twice")
+    for action in found:
+        hold(reads(game, through_json(action)) == action, f"{action!r} does not survive JSON")
+        hold(legal(game, match.view(match.turn), action), f"{action!r} is offered, but check refuses it")
 
 
 def what_is_not_offered_is_illegal(position: Position, trial: Trial) -> None:
     """Whatever is not in `actions` fails `check`, and fails it as an illegal action."""
-    game = position.match.game
-    for view in views(position.match):
-        offered = set(game.actions(view))
+    match = position.match
+    for seat in everybody(match):
+        found, view = set(offered(match, seat)), match.view(seat)
         for action in trial.strangers:
-            if action not in offered:
-                hold(not legal(game, view, action), f"{action!r} is not offered, but check accepts it")
+            if action not in found:
+                hold(not legal(match.game, view, action), f"{action!r} is not offered, but check accepts it")
 
 
 def only_the_seat_on_turn_acts(position: Position, trial: Trial) -> None:
-    """Nobody else is offered anything, spectators least of all."""
+    """Whoever asks for the actions of anybody else, spectators least of all, is told so at once."""
     match = position.match
     for seat in everybody(match):
         if seat is None or seat != match.turn:
-            hold(not list(match.game.actions(match.view(seat))), f"seat {seat} has actions, but it is not its turn")
+            try:
+                match.game.actions(match.view(seat))
+            except NotOnTurn:
+                continue
+            raise AssertionError(f"seat {seat} may ask for actions, but it is not its turn")
 
 
 def turn_and_order_agree(position: Position, trial: Trial) -> None:
@@ -145,6 +150,25 @@ def views_hide_what_they_must(position: Position, trial: Trial) -> None:
         trial.hidden = trial.hidden or other != match.state
         one, two = match.view(seat), game.view(other, seat)
         hold(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
+
+
+def what_is_imagined_may_be(position: Position, trial: Trial) -> None:
+    """A view of what was imagined from a view is that view; and it can be played on from there, to the end."""
+    match, game = position.match, position.match.game
+    seed = trial.sampling.lots.below(2**32).to_bytes(4, "big")
+    for seat in everybody(match):
+        view = match.view(seat)
+        imagined = game.imagine(view, seed)
+        hold(imagined == game.imagine(view, seed), "what is imagined from one seed differs the second time")
+        hold(game.view(imagined, seat) == view, f"seat {seat} sees something else in what was imagined from its view")
+        hold(game.turn(imagined) == match.turn, "in what was imagined it is somebody else's turn")
+        hold(game.order(imagined) == game.order(match.state), "in what was imagined the order is another")
+    seats = everybody(match)
+    start = match.view(seats[trial.sampling.lots.below(len(seats))])
+    with under("in what was imagined: {}"):
+        for _, later in play_on(replace(match, state=game.imagine(start, seed)), trial.sampling):
+            lawful_order(later)
+    hold(packed(match) == position.packed, "what was imagined changed this state")
 
 
 def ejection_leaves_a_game(position: Position, trial: Trial) -> None:
@@ -190,10 +214,13 @@ LAWS: tuple[Law, ...] = (
     news_is_for_the_seated,
     pieces_are_kept,
     views_hide_what_they_must,
+    what_is_imagined_may_be,
     ejection_leaves_a_game,
     anybody_can_leave,
 )
-DEAR = frozenset({what_is_not_offered_is_illegal, ejection_leaves_a_game, anybody_can_leave})  # not tried everywhere
+DEAR = frozenset(  # not tried everywhere
+    {what_is_not_offered_is_illegal, what_is_imagined_may_be, ejection_leaves_a_game, anybody_can_leave}
+)
 
 
 def lawful(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
@@ -269,6 +296,11 @@ def refuses(read: Callable[[Any], Any], junk: Any) -> None:
     except BadRequest:
         return
     raise AssertionError(f"{read.__name__} takes {junk!r} for good")
+
+
+def offered(match: AnyMatch, seat: Seat | None) -> list[Any]:
+    """What a seat may do: nothing, unless it is on turn."""
+    return list(match.game.actions(match.view(seat))) if seat is not None and seat == match.turn else []
 
 
 def everybody(match: AnyMatch) -> tuple[Seat | None, ...]:

@@ -9,7 +9,8 @@ import pytest
 from fairplay.core.game import Moment
 from fairplay.games.fish.draw import svg, text
 from fairplay.games.fish.game import Fish
-from fairplay.games.fish.state import Stage, View, state_of
+from fairplay.games.fish.state import Stage, state_of
+from fairplay.games.fish.view import View
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEED = bytes(range(32))

@@ -13,9 +13,10 @@ from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.search import best_move
-from fairplay.games.fish.state import Stage, State, View, state_of
+from fairplay.games.fish.state import Stage, State, state_of
 from fairplay.games.fish.strategies import HOUSE, LADDER, at_random, greedy, lookahead, sampler, zigzag
 from fairplay.games.fish.tree import Node
+from fairplay.games.fish.view import View
 from tests.games.fish.positions import small_positions
 from tests.house_players import quick
 from tests.some import some

@@ -4,11 +4,12 @@ import pytest
 
 from fairplay.core.game import Seat
 from fairplay.games.fish import territory
-from fairplay.games.fish.state import Stage, State, View, state_of
+from fairplay.games.fish.state import Stage, State, state_of
 from fairplay.games.fish.steps import NOWHERE, after
 from fairplay.games.fish.strategies import greedy
 from fairplay.games.fish.territory import Territory, best_step
 from fairplay.games.fish.tree import Node
+from fairplay.games.fish.view import View
 from tests.games.fish.positions import small_positions
 from tests.some import some
 

@@ -37,9 +37,9 @@ def tiles(**rows: str) -> Map:
 SMALL = View(
     seat=1,
     map=tiles(rm1="0 purple clover", r0="-1 red star, 0 red clover, 1 red 8star", r1="1 blue 8star"),
-    hand=kinds("yellow square", "green diamond", "orange circle"),
+    kinds=kinds("yellow square", "green diamond", "orange circle"),
     order=(1, 3, 0),
-    scores=(12, 1, 104),
+    points=(12, 1, 104),
     left=1041,
 )
 TORN = map_of([((0, 0), 0), ((1, 0), 1), ((-3, FAR), 2), ((-FAR - 1, -FAR - 1), 3)])
@@ -47,7 +47,7 @@ TORN = map_of([((0, 0), 0), ((1, 0), 1), ((-3, FAR), 2), ((-FAR - 1, -FAR - 1), 
 
 def seen(shown: Map, *, seat: Seat | None = None, hand: Tiles = (), done: bool = False) -> View:
     """What is seen of a map by three players."""
-    return View(seat, shown, hand, order=(2, 0, 1), scores=(7, 9, 9), left=20, done=done)
+    return View(seat, shown, hand, order=(2, 0, 1), points=(7, 9, 9), left=20, done=done)
 
 
 def heap(count: int, lot: int = 1) -> Map:

@@ -9,7 +9,7 @@ from fairplay.games.q.board import map_of
 from fairplay.games.q.foresight import is_over, most_wins, options, outlook
 from fairplay.games.q.pieces import KINDS
 from fairplay.games.q.playouts import FIRST, SHARED, Outlook, played, standing
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 from tests.some import some
 
 KEY = bytes(32)

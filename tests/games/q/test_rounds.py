@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fairplay.core.errors import NotOnTurn
 from fairplay.core.events import Ended, Event
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, End, Message
@@ -120,7 +121,9 @@ def test_after_a_finish_nobody_is_on_turn_and_nothing_is_offered() -> None:
     after = then(state, right(1))
 
     assert QGAME.turn(after) is None
-    assert not [action for seat in (0, 1, None) for action in QGAME.actions(QGAME.view(after, seat))]
+    for anybody in (0, 1, None):
+        with pytest.raises(NotOnTurn, match="the game is over"):
+            QGAME.actions(QGAME.view(after, anybody))
 
 
 # Ejections, and what they do to rounds.

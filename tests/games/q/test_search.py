@@ -12,7 +12,7 @@ from fairplay.games.q.game import Q
 from fairplay.games.q.lines import Geometry
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES
 from fairplay.games.q.search import best_draft, put_down
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 from tests.some import some
 
 GAME = Q()
@@ -168,10 +168,10 @@ def grown(tiles: int) -> View:
 
 def test_no_line_brings_more_than_its_bound() -> None:
     view = grown(60)
-    geometry = Geometry(view.map, view.hand[:3], 8, 4)
+    geometry = Geometry(view.map, view.kinds[:3], 8, 4)
     lines = geometry.lines()
 
-    for draft in drafts(View(0, view.map, view.hand[:3], (0, 1), (0, 0), 9)):
+    for draft in drafts(View(0, view.map, view.kinds[:3], (0, 1), (0, 0), 9)):
         cells = {cell for cell, _ in draft.placed}
         bounds = [line.bound for line in lines if cells <= geometry.with_open(line).keys()]
         assert draft.score(8, 4) <= max(bounds)
@@ -199,7 +199,7 @@ def test_whoever_tries_more_tiles_finds_more_points() -> None:
 def test_a_search_stops_soon_after_it_has_tried_enough() -> None:
     for tiles in (10, 100, 400):
         view = grown(tiles)
-        made = search.Search(Geometry(view.map, view.hand, 8, 4), search.ENOUGH)
+        made = search.Search(Geometry(view.map, view.kinds, 8, 4), search.ENOUGH)
         for line in made.geometry.lines():
             search.Sweep(made, line).run()
 

@@ -16,8 +16,8 @@ from fairplay.games.q.draft import draft_of, drafts
 from fairplay.games.q.examples import EXAMPLES
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import KINDS, NAMES, colour_of, shape_of
-from fairplay.games.q.state import View
 from fairplay.games.q.strategies import HOUSE, LADDER, RECIPES, at_random, best
+from fairplay.games.q.view import View
 from tests.some import some
 
 GAME = Q()
@@ -88,7 +88,7 @@ def plain_step(board: Board, hand: list[int], *, tightest: bool) -> tuple[tuple[
 
 def plain_answer(view: View, *, tightest: bool) -> Action:
     board = {position_of(cell): kind for cell, kind in view.map.tiles.items()}
-    hand, placed = list(view.hand), list[Placement]()
+    hand, placed = list(view.kinds), list[Placement]()
     while (found := plain_step(board, hand, tightest=tightest)) is not None:
         at, kind = found
         longer = [*placed, Placement(NAMES[kind], at)]
@@ -98,7 +98,7 @@ def plain_answer(view: View, *, tightest: bool) -> Action:
         hand.remove(kind)
     if placed:
         return Place(tuple(placed))
-    return Exchange() if view.left >= len(view.hand) else Pass()
+    return Exchange() if view.left >= len(view.kinds) else Pass()
 
 
 @pytest.mark.parametrize("name", ["dag", "ldasg"])
@@ -168,7 +168,7 @@ def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
 @pytest.mark.parametrize("hand", [(), (0,) * 20, tuple(range(36)), tuple(range(36)) * 3])
 def test_house_players_play_hands_of_any_size(name: str, hand: tuple[int, ...]) -> None:
     for view in random_views(seed=2, count=5):
-        large = msgspec.structs.replace(view, hand=hand)
+        large = msgspec.structs.replace(view, kinds=hand)
         GAME.check(large, HOUSE[name].make(FEW.get(name, ""), KEY)(large))
 
 

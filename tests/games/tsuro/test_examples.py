@@ -4,7 +4,7 @@ from fairplay.core.errors import IllegalAction
 from fairplay.games.tsuro.examples import EXAMPLES
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.rules import FINE, LOOP, SUICIDE, Kind, kind_of, options_of
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 
 TSURO = Tsuro()
 

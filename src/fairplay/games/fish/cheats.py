@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from fairplay.core.roles import Cheat
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import cells
-from fairplay.games.fish.state import PLACING, View
+from fairplay.games.fish.state import PLACING
+from fairplay.games.fish.view import View
 
 FAR = (10**6, -(10**6))
 

@@ -5,8 +5,9 @@ from math import ceil, dist, sqrt
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
-from fairplay.games.fish.state import Stage, State, View
+from fairplay.games.fish.state import Stage, State
 from fairplay.games.fish.terminal import board_lines, standing
+from fairplay.games.fish.view import View
 from fairplay.render.fit import Room
 from fairplay.render.panel import EDGE, Board, Header, Look, Player, grain, named, picture, roster
 from fairplay.render.svg import box, group, path, use, words

@@ -7,13 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from fairplay.core.chance import Lots
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, Ranking, Seat
 from fairplay.games.fish import codec, kernel
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import grid
 from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, penguins_each
-from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, View, dealt, left, moved, placed, settled
+from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, dealt, left, moved, placed, settled
+from fairplay.games.fish.view import View
 
 Side = Annotated[int, Meta(ge=1, le=LONGEST_SIDE)]
 Fishes = Annotated[int, Meta(ge=1, le=MOST_FISH)]
@@ -71,10 +72,14 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         """§3 and §4: every free tile, or every line of every penguin."""
         state = view.state
         if view.seat is None or view.seat != self.turn(state):
-            return iter(())
+            raise NotOnTurn(view.seat, self.turn(state))
         if state.stage is PLACING:
             return state.grid.places(state.free)
         return iter(state.grid.moves(state.penguins[view.seat], state.free))
+
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        """§2.4: there is nothing to imagine."""
+        return view.state
 
     def check(self, view: View, action: Action) -> None:
         """§2.3, §3 and §4."""

@@ -5,7 +5,8 @@ import re
 from fairplay.core.errors import BadRequest
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.game import Fish
-from fairplay.games.fish.state import PLACING, View
+from fairplay.games.fish.state import PLACING
+from fairplay.games.fish.view import View
 
 HELP = """\
 ROW,COLUMN              put a penguin there, as in 2,3

@@ -70,19 +70,6 @@ def fish_on_cells(fish: int, cells: int) -> bytes:
     return f"{fish:0{cells}o}".encode().translate(DIGITS)[::-1]  # three bits are an octal digit, the last cell's first
 
 
-class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see."""
-
-    seat: Seat | None
-    state: State
-
-    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.fish.draw import svg  # only if somebody wants to see it
-
-        return svg(self, names)
-
-
 def state_of(
     board: Sequence[Sequence[int]],
     penguins: Sequence[Sequence[Position]],

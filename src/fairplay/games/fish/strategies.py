@@ -7,8 +7,9 @@ from fairplay.core.chance import derive
 from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
 from fairplay.games.fish.actions import Action, Place
 from fairplay.games.fish.kernel import MOST_CELLS, best_move, sampling_step, territory_step
-from fairplay.games.fish.state import PLACING, State, View
+from fairplay.games.fish.state import PLACING, State
 from fairplay.games.fish.steps import action_of
+from fairplay.games.fish.view import View
 
 Fisher = Strategy[View, Action]
 

@@ -6,13 +6,13 @@ import msgspec
 
 from fairplay.games.q.pieces import NAMES, Position
 
-Tile: Any = Literal[NAMES]  # by its name, as in "red star"
+TileName: Any = Literal[NAMES]  # by its name, as in "red star"
 
 
 class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A tile on a place of the map."""
 
-    tile: Tile
+    tile: TileName
     at: Position
 
 

@@ -7,7 +7,7 @@ from fairplay.games.q.actions import Action, Exchange, Place, Placement
 from fairplay.games.q.board import position_of
 from fairplay.games.q.draft import drafts
 from fairplay.games.q.pieces import NAMES
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 
 FAR = (10**6, -(10**6))
 
@@ -15,12 +15,12 @@ FAR = (10**6, -(10**6))
 def not_adjacent(view: View) -> Action:
     """§3.4: a tile where no other is near."""
     row = max(position_of(cell)[0] for cell in view.map.tiles) + 2
-    return one_tile(view.hand[0] if view.hand else 0, (row, 0))
+    return one_tile(view.kinds[0] if view.kinds else 0, (row, 0))
 
 
 def not_owned(view: View) -> Action | None:
     """§3.2: a tile that is not in the hand, where it fits if it does anywhere."""
-    others = [kind for kind in range(len(NAMES)) if kind not in view.hand]
+    others = [kind for kind in range(len(NAMES)) if kind not in view.kinds]
     if not others:
         return None
     edge, frontier = view.map.edge, view.map.frontier
@@ -31,7 +31,7 @@ def not_owned(view: View) -> Action | None:
 
 def not_a_line(view: View) -> Action | None:
     """§3.3: tiles that all fit, the last one beside the line."""
-    for draft in drafts(view) if len(view.hand) > 1 else ():
+    for draft in drafts(view) if len(view.kinds) > 1 else ():
         extended = draft.map
         for cell in extended.edge:
             if not draft.is_in_line(position_of(cell)):
@@ -43,13 +43,13 @@ def not_a_line(view: View) -> Action | None:
 
 def bad_exchange(view: View) -> Action | None:
     """§3.6: an exchange for more tiles than are left."""
-    return Exchange() if view.left < len(view.hand) else None
+    return Exchange() if view.left < len(view.kinds) else None
 
 
 def no_fit(view: View) -> Action | None:
     """§3.5: a tile of the hand where it does not fit."""
     for cell in view.map.edge:
-        for kind in view.hand:
+        for kind in view.kinds:
             if not view.map.frontier[cell] >> kind & 1:
                 return one_tile(kind, position_of(cell))
     return None
@@ -57,7 +57,7 @@ def no_fit(view: View) -> Action | None:
 
 def off_the_map(view: View) -> Action | None:
     """§3.4: a tile far away from all others."""
-    return one_tile(view.hand[0], FAR) if view.hand else None
+    return one_tile(view.kinds[0], FAR) if view.kinds else None
 
 
 def nothing(view: View) -> Action:
@@ -67,14 +67,14 @@ def nothing(view: View) -> Action:
 
 def on_a_tile(view: View) -> Action | None:
     """§3.4: a tile where one lies already."""
-    return one_tile(view.hand[0], position_of(min(view.map.tiles))) if view.hand else None
+    return one_tile(view.kinds[0], position_of(min(view.map.tiles))) if view.kinds else None
 
 
 def twice(view: View) -> Action | None:
     """§3.2: a tile that is in the hand once, on both sides of another."""
     for draft in drafts(view):
         [(cell, kind)] = draft.placed
-        if view.hand.count(kind) == 1:
+        if view.kinds.count(kind) == 1:
             row, column = position_of(cell)
             name = NAMES[kind]
             return Place((Placement(name, (row, column)), Placement(name, (row, column + 1))))
@@ -84,7 +84,7 @@ def twice(view: View) -> Action | None:
 
 def half_good(view: View) -> Action | None:
     """§3.4: a tile that fits, and then one that lies nowhere; nothing of it may stay on the map."""
-    draft = next(drafts(view), None) if len(view.hand) > 1 else None
+    draft = next(drafts(view), None) if len(view.kinds) > 1 else None
     if draft is None:
         return None
     row, _ = position_of(draft.placed[0][0])

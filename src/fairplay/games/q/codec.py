@@ -8,10 +8,11 @@ from msgspec import Meta
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
-from fairplay.games.q.actions import Placement, Tile
+from fairplay.games.q.actions import Placement, TileName
 from fairplay.games.q.board import Map, map_of, position_of
 from fairplay.games.q.pieces import KINDS, NAMES
-from fairplay.games.q.state import State, Tiles, View
+from fairplay.games.q.state import State, Tiles
+from fairplay.games.q.view import View
 
 T = TypeVar("T")
 Count = Annotated[int, Meta(ge=0, le=2**53)]
@@ -21,7 +22,7 @@ class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One player, in the order of the seats; the ejected too."""
 
     score: Count
-    hand: tuple[Tile, ...]
+    hand: tuple[TileName, ...]
 
 
 class StateSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,13 +30,13 @@ class StateSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     map: Annotated[tuple[Placement, ...], Meta(min_length=1)]
     players: Annotated[tuple[PlayerSheet, ...], Meta(max_length=4)]
-    pile: tuple[Tile, ...]
+    pile: tuple[TileName, ...]
     order: tuple[Seat, ...]
     to_act: Count
     placed: bool
     done: bool
-    fresh: tuple[Tile, ...]
-    lost: tuple[Tile, ...]
+    fresh: tuple[TileName, ...]
+    lost: tuple[TileName, ...]
 
 
 class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +44,7 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     seat: Seat | None
     map: Annotated[tuple[Placement, ...], Meta(min_length=1)]
-    hand: tuple[Tile, ...]
+    hand: tuple[TileName, ...]
     order: tuple[Seat, ...]
     scores: tuple[Count, ...]  # in that order
     left: Count
@@ -51,7 +52,7 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 SEEN = ViewSheet  # what the schema of the protocol says of views
-NEWS = tuple[Tile, ...]  # and of news
+NEWS = tuple[TileName, ...]  # and of news
 
 
 def write_state(state: State) -> dict[str, Any]:
@@ -76,9 +77,9 @@ def write_view(view: View) -> dict[str, Any]:
     return {
         "seat": view.seat,
         "map": _tiles_on(view.map),
-        "hand": _names(view.hand),
+        "hand": _names(view.kinds),
         "order": list(view.order),
-        "scores": list(view.scores),
+        "scores": list(view.points),
         "left": view.left,
         "done": view.done,
     }

@@ -8,7 +8,8 @@ import msgspec
 from fairplay.games.q.actions import Place, Placement
 from fairplay.games.q.board import COLUMN, ROW, Map, cell_at, fitting, position_of, score_of
 from fairplay.games.q.pieces import ANY, KINDS, NAMES, Position
-from fairplay.games.q.state import Tiles, View
+from fairplay.games.q.state import Tiles
+from fairplay.games.q.view import View
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 def draft_of(view: View) -> Draft:
     """The draft with nothing on the map yet."""
-    return Draft(view, (), view.hand)
+    return Draft(view, (), view.kinds)
 
 
 def drafts(view: View) -> Iterator[Draft]:

@@ -9,7 +9,7 @@ from fairplay.core.game import Seat
 from fairplay.games.q.board import position_of
 from fairplay.games.q.pieces import KINDS, Position
 from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, PLAIN_LETTERS, definitions, shape_id
-from fairplay.games.q.state import Tiles, View
+from fairplay.games.q.state import Tiles
 from fairplay.games.q.terminal import (
     Index,
     extent,
@@ -22,6 +22,7 @@ from fairplay.games.q.terminal import (
     step_over,
     tiles_of,
 )
+from fairplay.games.q.view import View
 from fairplay.render.fit import Room, side_by_side
 from fairplay.render.letters import fit
 from fairplay.render.panel import (
@@ -75,7 +76,7 @@ def svg(
     the hands of all seats.
     """
     players, cloth = _players(view, names, len(hands)), _cloth(around or view, small=small)
-    shown = dict(enumerate(hands)) if hands else {view.seat: view.hand} if view.seat is not None else {}
+    shown = dict(enumerate(hands)) if hands else {view.seat: view.kinds} if view.seat is not None else {}
     tiles, places = tiles_of(view.map), () if view.done or small else places_of(view.map)
     last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]
     content = [
@@ -127,7 +128,7 @@ def text(
 
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
-    hand = [hand_line(view.hand, colour=colour), ""] if view.hand else []
+    hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
     players, room = [*_players(view, names).values()], Room(width, height)
     shown = partial(
         map_lines,
@@ -154,9 +155,9 @@ def _now(view: View) -> str:
 
 def _players(view: View, names: Sequence[str], seats: int = 0) -> dict[Seat, Player]:
     """Everybody, by seat; of the ejected a view says nothing, so without their names they are not there."""
-    scores = dict(zip(view.order, view.scores, strict=True))
+    scores = view.scores
     known = {*range(max(len(names), seats)), *view.order, *(() if view.seat is None else (view.seat,))}
-    players, longest = {}, max((len(str(score)) for score in view.scores), default=0)
+    players, longest = {}, max((len(str(score)) for score in view.points), default=0)
     for seat in sorted(known):
         mark, score = _mark(view, scores, seat), scores.get(seat)
         out = seat not in scores

@@ -8,14 +8,16 @@ import msgspec
 from msgspec import Meta
 
 from fairplay.core.chance import Dice, Lots
-from fairplay.core.errors import IllegalAction
+from fairplay.core.errors import IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.games.q import codec
 from fairplay.games.q.actions import Action, Exchange, Pass, Place
 from fairplay.games.q.board import cell_at, fitting, map_of, score_of
 from fairplay.games.q.draft import drafts
+from fairplay.games.q.imagine import imagined
 from fairplay.games.q.pieces import ANY, COPIES, FINISH_BONUS, HAND, KINDS, NAMES, Q_BONUS
-from fairplay.games.q.state import State, View, acted, without
+from fairplay.games.q.state import State, acted, without
+from fairplay.games.q.view import View
 
 ALL_TILES = tuple(kind for kind in range(len(NAMES)) for _ in range(COPIES))
 Bonus = Annotated[int, Meta(ge=0, le=10**6)]
@@ -69,12 +71,12 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
     def actions(self, view: View) -> Iterator[Action]:
         """§3: to pass, to exchange, to place one tile, then more and more of them."""
         if view.done or view.order[:1] != (view.seat,):
-            return
-        yield Pass()
-        if view.left >= len(view.hand):
-            yield Exchange()
-        for draft in drafts(view):
-            yield draft.action
+            raise NotOnTurn(view.seat, view.turn)
+        return options(view)
+
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        """§2.3: the hands of others and the pile are drawn from the tiles that this seat does not see."""
+        return imagined(view, seed)
 
     def drawn(self, view: View, dice: Dice) -> Action:
         """As the house's `random` draws: to list the placements of a turn may take minutes."""
@@ -88,7 +90,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             raise IllegalAction("2.1", "it is not your turn")
         if isinstance(action, Place):
             check_place(view, action)
-        elif isinstance(action, Exchange) and view.left < len(view.hand):
+        elif isinstance(action, Exchange) and view.left < len(view.kinds):
             raise IllegalAction("3.6", f"{view.left} tiles are left, too few to exchange a hand for")
 
     def apply(self, state: State, action: Action) -> State:
@@ -153,6 +155,15 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return codec.read_state(plain)
 
 
+def options(view: View) -> Iterator[Action]:
+    """§3: what whoever is on turn may do."""
+    yield Pass()
+    if view.left >= len(view.kinds):
+        yield Exchange()
+    for draft in drafts(view):
+        yield draft.action
+
+
 def check_place(view: View, action: Place) -> None:
     """§3.1 to §3.5: may whoever is on turn place these tiles, in this order?
 
@@ -160,7 +171,7 @@ def check_place(view: View, action: Place) -> None:
     """
     if not action.tiles:
         raise IllegalAction("3.1", "a placement has at least one tile")
-    hand = list(view.hand)
+    hand = list(view.kinds)
     for one in action.tiles:
         kind = KINDS[one.tile]
         if kind not in hand:

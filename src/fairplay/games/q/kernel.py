@@ -6,7 +6,7 @@ from fairplay.games.q.board import Map
 from fairplay.games.q.draft import Draft, draft_of
 from fairplay.games.q.playouts import Outlook
 from fairplay.games.q.search import ENOUGH
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 from fairplay.kernels import kernels
 
 FARTHEST = 2**60  # of a cell from 0, for the kernels
@@ -19,7 +19,7 @@ def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH
     if kernels is None or is_far(view.map):
         return search.best_draft(view, q_bonus, finish_bonus, enough)
     hand = search.considered(view)
-    finish_bonus = finish_bonus if hand == view.hand else 0
+    finish_bonus = finish_bonus if hand == view.kinds else 0
     placed = kernels.q_best_placement(view.map.tiles.copy(), edge, hand, q_bonus, finish_bonus, enough)
     return search.put_down(draft_of(view), dict(placed)) if placed else None
 

@@ -9,7 +9,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import cell_at
 from fairplay.games.q.pieces import KINDS, NAMES, Position
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 
 HELP = """\
 place ROW,COLUMN TILE   put a tile there, as in 0,1 red star; and more, as in
@@ -64,10 +64,10 @@ def foresee(view: View, action: Action) -> View:
     """What its player would see right after a lawful action, before it gets new tiles."""
     if not isinstance(action, Place):
         return view
-    placed, hand = [(cell_at(one.at), KINDS[one.tile]) for one in action.tiles], list(view.hand)
+    placed, hand = [(cell_at(one.at), KINDS[one.tile]) for one in action.tiles], list(view.kinds)
     for _, kind in placed:
         hand.remove(kind)
-    return replace(view, map=view.map.with_tiles(placed), hand=tuple(hand))
+    return replace(view, map=view.map.with_tiles(placed), kinds=tuple(hand))
 
 
 def position_in(word: str) -> Position:
@@ -82,12 +82,12 @@ def tile_in(view: View, words: Sequence[str]) -> str:
     """The tile that words name: by its number in the hand, or by its colour and its shape."""
     said = " ".join(words)
     if len(words) == 1 and is_number(said):
-        if len(said) > LONGEST_NUMBER or not 1 <= int(said) <= len(view.hand):
-            raise BadRequest(f"there is no tile {said} in your hand; they are numbered from 1 to {len(view.hand)}")
-        return NAMES[view.hand[int(said) - 1]]
+        if len(said) > LONGEST_NUMBER or not 1 <= int(said) <= len(view.kinds):
+            raise BadRequest(f"there is no tile {said} in your hand; they are numbered from 1 to {len(view.kinds)}")
+        return NAMES[view.kinds[int(said) - 1]]
     if len(words) < 2:
         raise BadRequest(f"{said!r} is no tile; write a colour and a shape, or its number in your hand")
-    held = list(dict.fromkeys(NAMES[kind] for kind in view.hand))
+    held = list(dict.fromkeys(NAMES[kind] for kind in view.kinds))
     return one_of([tile for tile in held if begins(tile, words)] or NAMES, said)
 
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 from fairplay.core.chance import Dice
 from fairplay.games.q.board import Map
 from fairplay.games.q.search import best_draft
-from fairplay.games.q.state import Tiles, View
+from fairplay.games.q.state import Tiles
+from fairplay.games.q.view import View
 
 MOST_TURNS = 12  # then the scores decide; hardly a playout takes so long
 # What a playout counts for whoever comes first, alone or with others. To share is less than half of a win: there are

@@ -23,7 +23,8 @@ from fairplay.games.q.board import TRAITS, is_whole, position_of
 from fairplay.games.q.draft import Draft, draft_of
 from fairplay.games.q.lines import Q_LENGTH, Geometry, Lane, could_be_q
 from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
-from fairplay.games.q.state import Tiles, View
+from fairplay.games.q.state import Tiles
+from fairplay.games.q.view import View
 
 ENOUGH = 8_000  # tiles tried in a search, if nothing else is said
 WIDTH = 64  # situations pursued at a cell
@@ -51,7 +52,7 @@ Situation = tuple[int, int, int, bool, bool, int, int]
 def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH) -> Draft | None:
     """The placement with the most points; None: no tile fits anywhere."""
     hand = considered(view)
-    search = Search(Geometry(view.map, hand, q_bonus, finish_bonus if hand == view.hand else 0), enough)
+    search = Search(Geometry(view.map, hand, q_bonus, finish_bonus if hand == view.kinds else 0), enough)
     for line in search.geometry.lines():
         if line.bound <= search.most or search.tried > enough:
             break
@@ -61,12 +62,12 @@ def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH
 
 def considered(view: View) -> Tiles:
     """The hand, or of a large one some tiles that fit somewhere."""
-    if len(view.hand) <= MOST_TILES:
-        return view.hand
+    if len(view.kinds) <= MOST_TILES:
+        return view.kinds
     fits = 0
     for mask in view.map.frontier.values():
         fits |= mask
-    return tuple(sorted(view.hand, key=lambda kind: not fits >> kind & 1)[:MOST_TILES])
+    return tuple(sorted(view.kinds, key=lambda kind: not fits >> kind & 1)[:MOST_TILES])
 
 
 def put_down(draft: Draft, rest: dict[int, int]) -> Draft | None:

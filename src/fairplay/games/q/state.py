@@ -23,24 +23,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
     lost: Tiles = ()
 
 
-class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see. Of other hands and of the pile there is nothing in it."""
-
-    seat: Seat | None
-    map: Map
-    hand: Tiles  # its own; empty for spectators
-    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
-    scores: tuple[int, ...]  # in that order
-    left: int  # how many tiles are in the pile
-    done: bool = False  # is the game over? Then nobody is on turn
-
-    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.q.draw import svg  # only if somebody wants to see it
-
-        return svg(self, names)
-
-
 def acted(
     state: State,
     *,

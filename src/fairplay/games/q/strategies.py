@@ -12,7 +12,7 @@ from fairplay.games.q.kernel import best_draft
 from fairplay.games.q.lines import mask_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
 from fairplay.games.q.search import ENOUGH
-from fairplay.games.q.state import View
+from fairplay.games.q.view import View
 
 Layer = Strategy[View, Action]
 # From a map and a hand to a cell and a kind; None: none fits.
@@ -58,11 +58,11 @@ def iterated(step: Step) -> Layer:
     """Take a step again and again as long as the tiles lie in one line; if nothing fits, exchange or pass."""
 
     def choose(view: View) -> Action:
-        found = step(view.map, view.hand)
+        found = step(view.map, view.kinds)
         if found is None:
             return otherwise(view)
         placed: list[Placement] = []
-        hand, extended = list(view.hand), Growing(view.map)
+        hand, extended = list(view.kinds), Growing(view.map)
         rows, columns = set(), set()
         while found is not None:
             cell, kind = found
@@ -82,7 +82,7 @@ def iterated(step: Step) -> Layer:
 
 def otherwise(view: View) -> Action:
     """What to do when nothing fits: exchange if that is allowed, else pass."""
-    return Exchange() if view.left >= len(view.hand) else Pass()
+    return Exchange() if view.left >= len(view.kinds) else Pass()
 
 
 STEPS: dict[str, Step] = {"dag": first_fit, "ldasg": tightest_fit}
@@ -96,7 +96,7 @@ def at_random(key: bytes) -> Layer:
     """
 
     def choose(view: View) -> Action:
-        lot = int.from_bytes(sha256(b"%b%d,%d,%b" % (key, len(view.map.tiles), view.left, bytes(view.hand))).digest())
+        lot = int.from_bytes(sha256(b"%b%d,%d,%b" % (key, len(view.map.tiles), view.left, bytes(view.kinds))).digest())
         lot, first = draw(lot, view)
         if first is None:
             return otherwise(view)
@@ -111,7 +111,7 @@ def at_random(key: bytes) -> Layer:
 
 def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
     """The rest of a lot, and a cell with a kind that fits there; None: there is none."""
-    edge, frontier, kinds = view.map.edge, view.map.frontier, sorted(set(view.hand))
+    edge, frontier, kinds = view.map.edge, view.map.frontier, sorted(set(view.kinds))
     for _ in range(TRIES if kinds else 0):  # most often one of them hits, and the frontier need not be gone through
         lot, pick = divmod(lot, len(edge) * len(kinds))
         cell, kind = edge[pick // len(kinds)], kinds[pick % len(kinds)]

@@ -7,7 +7,8 @@ from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.pieces import PORTS, TILES
 from fairplay.games.tsuro.rules import FINE, LOOP, SUICIDE, Kind, is_free, kind_of, options_of
-from fairplay.games.tsuro.state import PLACING, View
+from fairplay.games.tsuro.state import PLACING
+from fairplay.games.tsuro.view import View
 
 FAR = (10**6, -(10**6))
 

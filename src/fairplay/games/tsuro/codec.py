@@ -9,7 +9,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
-from fairplay.games.tsuro.state import DONE, PLACING, STILL_IN, Stage, State, Table, View, tiles_at
+from fairplay.games.tsuro.state import DONE, PLACING, STILL_IN, Stage, State, Table, tiles_at
+from fairplay.games.tsuro.view import View
 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Spot = tuple[Count, Count, Port]  # (x, y, port)

@@ -20,8 +20,9 @@ from fairplay.games.tsuro.shapes import (
     inward,
     port_at,
 )
-from fairplay.games.tsuro.state import STILL_IN, Stage, Table, View
+from fairplay.games.tsuro.state import STILL_IN, Stage, Table
 from fairplay.games.tsuro.terminal import board_lines, dealt_lines, legend_for, panel_lines, size_in
+from fairplay.games.tsuro.view import View
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
 from fairplay.render.fit import Room, side_by_side

@@ -11,7 +11,7 @@ from fairplay.games.tsuro.board import OUT, Grid, Prospect, prospect
 from fairplay.games.tsuro.outlook import territory
 from fairplay.games.tsuro.pieces import CODES, TILES
 from fairplay.games.tsuro.rules import LAYS
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 
 ROUNDS = 6  # after the one that is under way
 FIRST = 1000  # what it is worth to come first, shared by those who do so together

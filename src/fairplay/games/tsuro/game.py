@@ -8,24 +8,16 @@ import msgspec
 from msgspec import Meta
 
 from fairplay.core.chance import Lots
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, Ranking, Seat
 from fairplay.games.tsuro import codec
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
+from fairplay.games.tsuro.imagine import from_the_bag, from_the_cycle
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, TILES, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD, Rules, prospect_of
-from fairplay.games.tsuro.state import (
-    PLACING,
-    STILL_IN,
-    State,
-    Table,
-    View,
-    after_falls,
-    ejected_in,
-    next_turn,
-    tiles_at,
-)
+from fairplay.games.tsuro.state import PLACING, STILL_IN, State, Table, after_falls, ejected_in, next_turn, tiles_at
+from fairplay.games.tsuro.view import View
 
 Size = Annotated[int, Meta(ge=3, le=30)]
 Source = Literal["bag", "cycle"] | tuple[Tile, ...]
@@ -131,9 +123,15 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def actions(self, view: View) -> Iterator[Action]:
         """§3 and §4, as the rule checker has them."""
-        if not view.dealt:  # not on turn
-            return iter(())
+        if not view.dealt:
+            raise NotOnTurn(view.seat, view.turn)
         return self.rules.places(view) if view.table.stage is PLACING else iter(self.rules.lays(view))
+
+    def imagine(self, view: View, seed: bytes = b"") -> State:
+        """§2.4: the table, and tiles drawn as they may come."""
+        count = most_tiles(self.size, len(view.table.fell))
+        tiles = from_the_cycle(view, count) if self.tiles == "cycle" else from_the_bag(view, count, seed)
+        return State(view.table, tiles, 0)
 
     def check(self, view: View, action: Action) -> None:
         """§2.2, §3 and §4: the rule checker is consulted for every action."""

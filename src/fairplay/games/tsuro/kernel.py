@@ -4,7 +4,7 @@ from fairplay.games.tsuro import futures, outlook
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.pieces import CODES, EXITS, TILES
 from fairplay.games.tsuro.rules import LAYS
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 from fairplay.kernels import kernels
 
 TURNED = tuple(bytes(CODES[4 * tile : 4 * tile + 4]) for tile in range(TILES))  # the codes of a tile at each of DEGREES

@@ -7,7 +7,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import DEGREES, PORTS, TILES, Degrees, Port
-from fairplay.games.tsuro.state import PLACING, State, View
+from fairplay.games.tsuro.state import PLACING, State
+from fairplay.games.tsuro.view import View
 
 HELP = """\
 TILE DEGREES            lay a tile before your avatar, turned clockwise by

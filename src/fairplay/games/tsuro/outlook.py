@@ -3,7 +3,7 @@
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.board import EMPTY, OUT, Grid, Prospect
 from fairplay.games.tsuro.rules import STANDARD, prospect_of
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 
 TURNS_AHEAD = 2
 PER_SQUARE = 0.05  # for each square that nobody reaches sooner, against one turn survived

@@ -11,7 +11,7 @@ from fairplay.core.errors import IllegalAction
 from fairplay.games.tsuro.actions import Lay, Place
 from fairplay.games.tsuro.board import EMPTY, OUT, Prospect, dangers, grid, prospect
 from fairplay.games.tsuro.pieces import CODES, DEGREES, PORTS, TILES, code_of
-from fairplay.games.tsuro.state import View
+from fairplay.games.tsuro.view import View
 
 
 class Kind(Enum):

@@ -79,20 +79,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
         return dealt
 
 
-class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see. Only whoever is on turn sees the tiles dealt to it."""
-
-    seat: Seat | None
-    table: Table
-    dealt: tuple[int, ...]
-
-    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.tsuro.draw import svg  # only if somebody wants to see it
-
-        return svg(self, names)
-
-
 def next_turn(table: Table) -> Table:
     """Whoever waits is on turn; else a new round begins, unless at most one is left (Tsuro §5.1)."""
     if table.waiting:

@@ -11,7 +11,8 @@ from fairplay.games.tsuro.board import OUT, Grid
 from fairplay.games.tsuro.kernel import best_future, best_lay
 from fairplay.games.tsuro.pieces import PORTS
 from fairplay.games.tsuro.rules import FINE, LAYS, STANDARD, is_free, kind_of, options_of, places_at
-from fairplay.games.tsuro.state import PLACING, View
+from fairplay.games.tsuro.state import PLACING
+from fairplay.games.tsuro.view import View
 
 Pathfinder = Strategy[View, Action]
 

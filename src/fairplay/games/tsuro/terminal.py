@@ -22,7 +22,8 @@ from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.games.tsuro.routes import ALL, EAST, NORTH, SIGNS, SOUTH, WEST, Cell, Size, routes_of
-from fairplay.games.tsuro.state import Table, View
+from fairplay.games.tsuro.state import Table
+from fairplay.games.tsuro.view import View
 from fairplay.games.tsuro.ways import faced, way_of
 from fairplay.render.fit import Part, Room, Scale, left_out, part_of
 from fairplay.render.panel import Look, Player, cards, roster

@@ -1,0 +1,144 @@
+"""Show a position of Q to a player, in the words that players use."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Seat
+from fairplay.games.q.board import Map, cell_at, position_of
+from fairplay.games.q.pieces import KINDS, NAMES, Position
+from fairplay.games.q.state import Tiles
+
+
+class Tile(StrEnum):
+    """A tile: its name, as in "red star", and more."""
+
+    _ignore_ = "members name_"
+    members = vars()
+    for name_ in NAMES:
+        members[name_] = name_
+
+    __hash__ = str.__hash__
+
+    @property
+    def colour(self) -> str:
+        """As in "red"."""
+        return self.value.partition(" ")[0]
+
+    @property
+    def shape(self) -> str:
+        """As in "star"."""
+        return self.value.partition(" ")[2]
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+OF_KIND = tuple(Tile)  # the tile of each kind
+
+
+class Player(msgspec.Struct, frozen=True, gc=False):
+    """Somebody who is still in."""
+
+    seat: Seat
+    score: int
+
+
+class Board(Mapping[Position, Tile]):
+    """The tiles on the table, as in `board[row, column]`; `board.get((row, column))` is None where none lies."""
+
+    def __init__(self, shown: Map) -> None:
+        self._tiles = shown.tiles
+
+    def __getitem__(self, position: Position) -> Tile:
+        kind = self._tiles.get(cell_at(position))
+        if kind is None:
+            raise KeyError(f"no tile lies at {position}")
+        return OF_KIND[kind]
+
+    def __iter__(self) -> Iterator[Position]:
+        return (position_of(cell) for cell in sorted(self._tiles))
+
+    def __len__(self) -> int:
+        return len(self._tiles)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """What a seat sees; None: what spectators see. Of other hands and of the pile there is nothing in it.
+
+    Positions are (row, column), from the first tile, and may be negative. `print(view)` draws the board.
+    """
+
+    seat: Seat | None
+    map: Map
+    kinds: Tiles  # of the tiles in its own hand; empty for spectators
+    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
+    points: tuple[int, ...]  # their scores, in that order
+    left: int  # how many tiles are in the pile
+    done: bool = False  # is the game over? Then nobody is on turn
+
+    @property
+    def me(self) -> Player:
+        """Whoever sees this, if it is still in."""
+        for player in self.players:
+            if player.seat == self.seat:
+                return player
+        who = "this is what spectators see, and none of them" if self.seat is None else f"seat {self.seat} no longer"
+        raise BadRequest(f"{who} plays")
+
+    @property
+    def opponents(self) -> tuple[Player, ...]:
+        """The others who are still in, from whoever moves next."""
+        return tuple(player for player in self.players if player.seat != self.seat)
+
+    @property
+    def players(self) -> tuple[Player, ...]:
+        """Those who are still in, from whoever moves next."""
+        return tuple(Player(seat, score) for seat, score in zip(self.order, self.points, strict=True))
+
+    @property
+    def scores(self) -> dict[Seat, int]:
+        """The points of those who are still in, by seat."""
+        return dict(zip(self.order, self.points, strict=True))
+
+    @property
+    def hand(self) -> tuple[Tile, ...]:
+        """The tiles that whoever sees this holds."""
+        return tuple(OF_KIND[kind] for kind in self.kinds)
+
+    @property
+    def board(self) -> Board:
+        """The tiles that lie on the table."""
+        return Board(self.map)
+
+    @property
+    def turn(self) -> Seat | None:
+        """Whose turn it is; None: the game is over."""
+        return None if self.done else self.order[0]
+
+    def fits(self, tile: str) -> tuple[Position, ...]:
+        """Where a tile fits, beside those that lie there now."""
+        mask, frontier = 1 << KINDS[tile], self.map.frontier
+        return tuple(position_of(cell) for cell in self.map.edge if frontier[cell] & mask)
+
+    def __repr__(self) -> str:
+        return (
+            f"View(seat={self.seat}, turn={self.turn}, scores={self.scores}, left={self.left}, "
+            f"hand={self.hand}, board={self.board})"
+        )
+
+    def __str__(self) -> str:
+        from fairplay.games.q.draw import text  # only if somebody wants to see it
+
+        return text(self)
+
+    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
+        """What a notebook shows of it."""
+        from fairplay.games.q.draw import svg  # only if somebody wants to see it
+
+        return svg(self, names)
