@@ -136,12 +136,13 @@ class MatchRecord:
 
     def append(self, line: JournalLine) -> bool:
         """Add a line to the chain."""
-        above = self._hash + self._id
-        chained = above + encode(line)[:-1]  # without its closing brace
+        text = encode(line)[:-1]  # without its closing brace
+        chained = b"%b%b%b" % (self._hash, self._id, text)
         if self.marks is not None:
-            chained += self.marks.of(chained)
+            mark = self.marks.of(chained)
+            text, chained = text + mark, chained + mark
         head = seal(chained)
-        behind = self._file.append(b'%b,"hash":"%b"}\n' % (chained[len(above) :], head))
+        behind = self._file.append(b'%b,"hash":"%b"}\n' % (text, head))
         self._hash = head
         self._seq += 1
         return behind

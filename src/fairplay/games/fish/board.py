@@ -15,10 +15,25 @@ STEPS = (
 )
 ZERO_OR_ONE = bytes.maketrans(b"01", b"\0\1")
 
-# A ray has its mask and, by the bit length of what stops a penguin there, its moves up to that cell. On a rising
-# ray cells grow, and the lowest bit stops; on a falling one the highest.
-Ray = tuple[int, dict[int, tuple[Move, ...]]]
-Rays = tuple[tuple[Ray, ...], tuple[Ray, ...]]  # rising, falling
+LONGEST_KEPT = 12  # cells of a line of which all answers are kept; of a longer one there are too many
+
+
+class Ray(dict[int, tuple[Move, ...]]):
+    """The moves along a line, up to what stops a penguin there, by the mask of its cells that are free."""
+
+    def __init__(self, line: Sequence[int], moves: tuple[Move, ...]) -> None:
+        self._line = line
+        self._moves = moves
+
+    def __missing__(self, free: int) -> tuple[Move, ...]:
+        length = next((place for place, cell in enumerate(self._line) if not free >> cell & 1), len(self._line))
+        moves = self._moves[:length]
+        if len(self._line) <= LONGEST_KEPT:
+            self[free] = moves
+        return moves
+
+
+Rays = tuple[tuple[int, Ray], ...]  # each with the mask of its line
 
 
 class Grid:
@@ -34,7 +49,8 @@ class Grid:
         self._places = tuple(Place(position) for position in self.positions)
         self._lines = [self._lines_from(position) for position in self.positions]
         self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)
-        self._rays: list[dict[int, Rays]] = [{} for _ in self.positions]  # by cell and its free neighbours
+        self._rays: list[dict[int, tuple[int, Ray]]] = [{} for _ in self.positions]  # by cell and neighbour
+        self._open_rays: list[dict[int, Rays]] = [{} for _ in self.positions]  # by cell and its free neighbours
         self._paths: dict[int, dict[int, int]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,16 +73,13 @@ class Grid:
 
     def moves(self, cells: Iterable[int], free: int) -> list[Move]:
         """Every move of penguins on these cells over free cells, penguin by penguin."""
-        near, rays, blocked = self.near, self._rays, ~free
+        near, open_rays = self.near, self._open_rays
         found: list[Move] = []
         for cell in cells:
             exits = near[cell] & free
-            rising, falling = rays[cell].get(exits) or self._cast(cell, exits)
-            for mask, moves in rising:
-                stops = mask & blocked
-                found += moves[(stops & -stops).bit_length()]
-            for mask, moves in falling:
-                found += moves[(mask & blocked).bit_length()]
+            if exits:
+                for mask, moves in open_rays[cell].get(exits) or self._cast(cell, exits):
+                    found += moves[mask & free]
         return found
 
     def _lines_from(self, position: Position) -> tuple[tuple[int, ...], ...]:
@@ -84,16 +97,18 @@ class Grid:
 
     def _cast(self, cell: int, exits: int) -> Rays:
         """The rays from a cell through its free neighbours, worked out when they are first asked for."""
-        rising: list[Ray] = []
-        falling: list[Ray] = []
-        for line in self._lines[cell]:
-            if line and exits >> line[0] & 1:
-                moves = tuple(Move(self.positions[cell], self.positions[to]) for to in line)
-                by_stop = {stop + 1: moves[:length] for length, stop in enumerate(line)}
-                ray = (sum(1 << to for to in line), {0: moves, **by_stop})
-                (rising if line[0] > cell else falling).append(ray)
-        self._rays[cell][exits] = tuple(rising), tuple(falling)
-        return self._rays[cell][exits]
+        rays = self._rays[cell] = self._rays[cell] or self._rays_from(cell)
+        self._open_rays[cell][exits] = found = tuple(rays[to] for to in rays if exits >> to & 1)
+        return found
+
+    def _rays_from(self, cell: int) -> dict[int, tuple[int, Ray]]:
+        """Those from a cell, by the neighbour in their way: first where cells grow, then where they fall."""
+        lines = sorted((line for line in self._lines[cell] if line), key=lambda line: line[0] < cell)
+        start = self.positions[cell]
+        return {
+            line[0]: (sum(1 << to for to in line), Ray(line, tuple(Move(start, self.positions[to]) for to in line)))
+            for line in lines
+        }
 
 
 def bits(mask: int) -> bytes:
