@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from fairplay.cli.handing import HANDED, with_game_first, with_games
 from fairplay.cli.interrupts import sigterm_interrupts
 from fairplay.cli.output import plain_output, silence
 from fairplay.core.errors import FairplayError, HostFault
@@ -47,8 +48,7 @@ VERBS = {  # in the order in which a newcomer needs them; each has a file of its
 def load(verb: str) -> click.Command | None:
     """Load a verb, if there is such a one: nobody waits for what the others need."""
     name = verb.replace("-", "_")
-    command: click.Command | None = getattr(import_module(f"fairplay.cli.{name}"), name) if verb in VERBS else None
-    return command
+    return with_games(getattr(import_module(f"fairplay.cli.{name}"), name)) if verb in VERBS else None
 
 
 class Verbs(click.Group):
@@ -64,6 +64,15 @@ class Verbs(click.Group):
         from fairplay.cli.completion import known
 
         return known(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb, and the words behind it; a game of somebody's own is in its place among them."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and any(word.startswith(HANDED) for word in words):
+            words = with_game_first(command, click.Context(command, ctx, name), words)
+        return name, command, words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs, without loading them."""

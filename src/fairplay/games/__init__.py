@@ -3,13 +3,27 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Cheat, HousePlayer, Rated
 
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
+
+HANDED = "FAIRPLAY_GAMES"  # of the environment: addresses of games of others, with blanks between, for whom we start
+
+Rules = type[Game[Any, Any, Any]]
+
+
+class Found(NamedTuple):
+    """A game of somebody else's, and how it was found."""
+
+    rules: Rules
+    address: str  # py:module:Name; empty: it is installed
+
+
+OTHERS: dict[str, Found] = {}  # that this process knows; `elsewhere` fills it
 
 
 def all_alike(_: Any) -> tuple[()]:
@@ -42,9 +56,12 @@ FOUND: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the 
 
 
 class Title:
-    """A game as it stands on the shelf: what the files of its folder hold, each loaded when it is first asked for."""
+    """A game as it stands on the shelf: what the files of its folder hold, each loaded when it is first asked for.
 
-    rules: type[Game[Any, Any, Any]]
+    A game of somebody else's is one module, which may hold all of this too; what it does not, the kit has.
+    """
+
+    rules: Rules
     house: Mapping[str, HousePlayer]  # the players that come with it
     ladder: Sequence[str]  # those of them who are rated, by address; none: whoever is in benchmarks/ladders
     ratings: Mapping[str, Rated]  # how strong they are, by address, as far as that was measured; the strongest first
@@ -72,16 +89,44 @@ class Title:
     def __getattr__(self, name: str) -> Any:
         if name not in FOUND:
             raise AttributeError(f"a title has no {name!r}")
-        file, inside, *otherwise = FOUND[name]
+        if self._name in GAMES:
+            value = self._in_folder(*FOUND[name])
+        else:
+            from fairplay.games.elsewhere import part
+
+            value = part(self.rules, name, *FOUND[name])
+        setattr(self, name, value)
+        return value
+
+    def _in_folder(self, file: str, inside: str, *otherwise: Any) -> Any:
         module = f"{__name__}.{self._name}.{file}"
         try:
-            value = getattr(import_module(module), inside, *otherwise)
+            return getattr(import_module(module), inside, *otherwise)
         except ModuleNotFoundError as error:
             if error.name != module or not otherwise:
                 raise
-            (value,) = otherwise
-        setattr(self, name, value)
-        return value
+            return otherwise[0]
+
+    @property
+    def book(self) -> str:
+        """The rule book, as Markdown with numbered clauses; empty: nobody wrote one."""
+        if self._name in GAMES:
+            from importlib.resources import files  # which takes its time to load
+
+            return files(f"{__name__}.{self._name}").joinpath("RULES.md").read_text(encoding="utf-8")
+        from fairplay.kit.book import rule_book
+
+        return rule_book(self.rules)
+
+    @property
+    def address(self) -> str:
+        """Where the rules are, if they were handed over: py:module:Name."""
+        return "" if self._name in GAMES else found(self._name).address
+
+    @property
+    def travels(self) -> bool:
+        """Does any process that is started from here find it by its name?"""
+        return self._name not in GAMES or self.rules.__module__ == f"{__name__}.{self._name}.game"
 
     @property
     def has_news(self) -> bool:
@@ -104,9 +149,46 @@ def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
     return rules_of(name).with_parameters(parameters)
 
 
-def rules_of(name: str) -> type[Game[Any, Any, Any]]:
-    """The rules of this name, without all that comes with them."""
+def rules_of(name: str) -> Rules:
+    """The rules of this name, without all that comes with them.
+
+    Nothing is imported because of a name that a stranger chose, but for what is installed: see `elsewhere`.
+    """
     if name not in GAMES:
-        raise BadRequest(f"there is no game {name!r}; there is {', '.join(GAMES)}")
-    rules: type[Game[Any, Any, Any]] = getattr(import_module(f"{__name__}.{name}.game"), GAMES[name])
+        return found(name).rules
+    rules: Rules = getattr(import_module(f"{__name__}.{name}.game"), GAMES[name])
     return rules
+
+
+def found(name: str) -> Found:
+    """A game of somebody else's. Raises BadRequest if there is none."""
+    if name not in OTHERS:
+        from fairplay.games import elsewhere  # which takes its time to load
+
+        elsewhere.find(name)
+    if name not in OTHERS:
+        there = ", ".join([*GAMES, *others()])
+        raise BadRequest(f"there is no game {name!r}; there is {there}, and your own by --game py:module:Name")
+    return OTHERS[name]
+
+
+def is_known(name: str) -> bool:
+    """Is there a game of this name? One that cannot be loaded is there, and whoever asks for it hears why not."""
+    return name in GAMES or name in others()
+
+
+def others() -> list[str]:
+    """The names of all games of others, of which perhaps not all can be loaded."""
+    from fairplay.games import elsewhere
+
+    elsewhere.take_over()
+    return sorted({*OTHERS, *elsewhere.brought_by_packages()} - {*GAMES})
+
+
+def hand_over(address: str) -> str:
+    """Know the game at an address, py:module:Name, here and in all that is started from here; what it is called."""
+    from fairplay.games import elsewhere
+
+    name = elsewhere.hand_over(address)
+    title.cache_clear()  # one of this name may have been installed
+    return name

@@ -16,10 +16,10 @@ from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journa
 from fairplay.hosting.spec import MatchSpec, Outcome, Turns
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
-from fairplay.players.address import loaded, named_in_module
 from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
+from fairplay.referee.loading import loaded, named_in_module
 from fairplay.referee.local import Local
 
 if TYPE_CHECKING:  # where all players are in this process, nobody needs it

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 from fairplay.core.errors import BadRequest, NotOnTurn
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment, Seat
-from fairplay.games import GAMES
+from fairplay.games import is_known, title
 from fairplay.journal.lines import Entry, Resumed, Seated
 from fairplay.journal.replay import Recorded
 
@@ -113,12 +112,10 @@ def some_actions(game: Game[Any, Any, Any], view: Any) -> list[Any]:
 
 @cache
 def clauses(game: str) -> Mapping[str, str]:
-    """The numbered clauses of a game's RULES.md; none for a game of somebody else's.
+    """The numbered clauses of a game's rule book; none if it is not on the shelf.
 
     >>> clauses("fish")["3.3"]
     'Nobody may stand there already.'
     """
-    if game not in GAMES:
-        return {}
-    book = files(f"fairplay.games.{game}").joinpath("RULES.md").read_text(encoding="utf-8")
+    book = title(game).book if is_known(game) else ""
     return {number: " ".join(text.split()) for number, text in CLAUSE.findall(book)}

@@ -1,18 +1,16 @@
 """Open a player from the text that names it."""
 
-import importlib
 import importlib.util
 import secrets
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import Title, title
-from fairplay.referee.local import describe
+from fairplay.referee.loading import loaded, named_in_module
 
 AnyPlayer = Player | Strategy[Any, Any]
 MAIN_FILE = "bot.py"  # what plays in a folder
@@ -72,20 +70,6 @@ def from_module(address: str) -> AnyPlayer:
     return instance_of(address, named_in_module(address))
 
 
-def named_in_module(address: str, what: str = "player") -> Any:
-    """What a module on the path, or in this directory, calls by that name: py:module:Name."""
-    _, _, rest = address.partition(":")
-    name, colon, attribute = rest.partition(":")
-    if not (name and colon and attribute):
-        raise BadRequest(f"{address!r} names no {what}; write py:module:Name")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    module = loaded(address, lambda: importlib.import_module(name))
-    if not hasattr(module, attribute):
-        raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
-    return getattr(module, attribute)
-
-
 def from_file(address: str) -> AnyPlayer:
     """The player in a file, or in the main file of a folder."""
     path = Path(address, MAIN_FILE) if Path(address).is_dir() else Path(address)
@@ -109,16 +93,3 @@ def instance_of(address: str, found: Any) -> AnyPlayer:
     if not callable(getattr(player, "take_turn", player)):
         raise BadRequest(f"what {address} names is no player: it has no method take_turn(view)")
     return player
-
-
-def loaded(address: str, load: Any) -> ModuleType | Any:
-    """What a player's own code makes when it is loaded; whatever it raises, the address is to blame."""
-    try:
-        return load()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # sys.exit() too
-        why = describe(error)[1]
-        if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is
-            why = f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
-        raise BadRequest(f"{address} cannot be loaded: {why}") from None

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
+from fairplay.games import HANDED
 from fairplay.players.folder import contents
 from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
@@ -146,8 +147,9 @@ def environment(tools: Sequence[Path] = ()) -> dict[str, str]:
     }
     if site.ENABLE_USER_SITE:
         variables["PYTHONUSERBASE"] = site.getuserbase()
-    if "PYTHONPATH" in os.environ:
-        variables["PYTHONPATH"] = os.environ["PYTHONPATH"]
+    for name in ("PYTHONPATH", HANDED):
+        if name in os.environ:
+            variables[name] = os.environ[name]
     return variables
 
 

@@ -86,8 +86,8 @@ def near(address: str, game: str, key: bytes) -> Near:
     """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
     shelf = title(game)
     player = open_player(address, shelf, key)
-    travels = shelf.rules.__module__ == f"fairplay.games.{game}.game"  # so that any process finds it by its name
-    return House(player, game, address, key) if travels and not address.startswith("py:") else Near(player)
+    house = shelf.travels and not address.startswith("py:")
+    return House(player, game, address, key) if house else Near(player)
 
 
 def words_in(text: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import BadRequest
+from fairplay.games import OTHERS
 from fairplay.players.folder import beginning, identity, is_journal, to_conceal
 
 SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -48,7 +49,7 @@ class Shown(msgspec.Struct):
 
 def shown_to(program: str, arguments: Sequence[str], hidden: Sequence[str], cwd: Path) -> Shown:
     """What a command may see, but for what is hidden; BadRequest if it names what nobody may see."""
-    named = [found for word in (program, *arguments) for found in looked_up(word)]
+    named = [found for word in (program, *arguments, *files_of_games()) for found in looked_up(word)]
     if not named or named[0].path != Path(program).absolute():
         raise BadRequest(f"{program} is no file that can be shown to anybody")
     concealed = {Path(text).resolve() for text in hidden}
@@ -126,6 +127,22 @@ def keep_inside(one: Named, links: Sequence[tuple[Path, Path]], others: Sequence
 def folders_of(named: Named) -> list[Path]:
     """Where something lies, by its name and really."""
     return [named.real] if named.is_folder else [named.path.parent.resolve(), named.real.parent]
+
+
+def files_of_games() -> list[str]:
+    """The rules that somebody else wrote, if any are played by: whoever named them shows them to all players."""
+    return [place for game in OTHERS.values() for place in module_and_packages(game.rules.__module__)]
+
+
+def module_and_packages(name: str) -> Iterator[str]:
+    """The file of a module; or the package that it is in, with all that it may need."""
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        module = sys.modules.get(".".join(parts[:length]))
+        file = getattr(module, "__file__", None)
+        if file is not None:  # or else it is a mere folder
+            yield str(Path(file).parent) if hasattr(module, "__path__") else file
+            return
 
 
 # Tools and interpreters.

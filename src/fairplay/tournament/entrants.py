@@ -13,10 +13,11 @@ from fairplay.core.errors import BadRequest
 from fairplay.games import Title
 from fairplay.hosting.spec import Entrant
 from fairplay.hosting.table import OPEN
-from fairplay.players.address import named_in_module, open_player
+from fairplay.players.address import open_player
 from fairplay.players.location import MAIN_PROGRAM, Command, far, words_in
 from fairplay.players.sandbox import wrap
 from fairplay.referee.host import distinct
+from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable
 from fairplay.render.words import meant
 

@@ -14,10 +14,10 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import GAMES, title
 from fairplay.hosting.spec import Entrant, seed_options
-from fairplay.players.address import named_in_module
 from fairplay.players.level import Level
 from fairplay.players.limits import PLAIN, Limits, Seconds
 from fairplay.referee.host import seats_by_age
+from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable
 from fairplay.render.words import meant
 from fairplay.tournament.entrants import Listed, at, entrants_from

@@ -1,0 +1,65 @@
+"""Think of illegal actions in any game of the kit: something that is not there, and something that is not offered."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from fairplay.core.roles import Cheat
+from fairplay.kit.examples import match_at_random
+from fairplay.kit.game import BoardGame, View
+
+FAR = 10**6
+MOST_TRIED = 1000
+
+
+def far_away(view: View[Any]) -> Any:
+    """§0.2: with a number that is far beyond any board."""
+    for action in islice(view.game.actions(view), MOST_TRIED):
+        changed = further(msgspec.to_builtins(action))
+        with suppress(msgspec.ValidationError):  # if its type does not allow that
+            if changed is not None:
+                return msgspec.convert(changed, view.game.action)
+    return None
+
+
+def not_offered(view: View[Any]) -> Any:
+    """§0.2: what could be done in another position, and not in this one."""
+    offered = list(islice(view.game.actions(view), MOST_TRIED))
+    for state in match_at_random(view.game):
+        if (seat := view.game.turn(state)) is not None:
+            for action in islice(view.game.moves(state.position, seat), MOST_TRIED):
+                if action not in offered:
+                    return action
+    return None
+
+
+def further(plain: Any) -> Any:
+    """Plain JSON with its first number far beyond; None: there is none in it."""
+    match plain:
+        case dict():
+            for key, value in plain.items():
+                if (changed := further(value)) is not None:
+                    return {**plain, key: changed}
+        case list() | tuple():
+            for index, value in enumerate(plain):
+                if (changed := further(value)) is not None:
+                    return [*plain[:index], changed, *plain[index + 1 :]]
+        case bool():
+            return None
+        case int():
+            return FAR
+    return None
+
+
+def cheats_of(rules: type[BoardGame[Any, Any]]) -> Mapping[str, Cheat]:
+    """Both, by names that no other game has."""
+    return {f"goes far away in {rules.name}": far_away, f"does what is not offered in {rules.name}": not_offered}
+
+
+def seldom_of(rules: type[BoardGame[Any, Any]]) -> frozenset[str]:
+    """Those that are not possible from the start on."""
+    view = rules().view(rules().deal(rules.seats[0], bytes(32)), 0)
+    return frozenset(name for name, cheat in cheats_of(rules).items() if cheat(view) is None)

@@ -1,0 +1,249 @@
+"""Draw what a seat sees of any game of the kit, as SVG and as text for a terminal: a grid of signs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from fairplay.core.game import Seat
+from fairplay.kit.game import State, View
+from fairplay.render.colours import letters_on
+from fairplay.render.fit import Part, Room, Scale, left_out, part_of
+from fairplay.render.panel import EDGE, Board, Header, Look, Player, Skin, grain, named, picture, roster
+from fairplay.render.svg import Value, box, circle, element, fade, group, use, words
+from fairplay.render.text import CHANGED, dye, printable
+
+HUES = {  # by seat, all of different brightness; the signs help as well
+    "red": ("97;41", "#c8323c"),
+    "blue": ("97;44", "#2a78c8"),
+    "yellow": ("30;103", "#ffd23f"),
+    "green": ("97;48;5;22", "#1c5c38"),
+    "white": ("30;107", "#ffffff"),
+    "black": ("97;40", "#15181d"),
+    "pink": ("30;48;5;218", "#f7a8c4"),
+    "grey": ("30;47", "#93a0ab"),
+}
+NOTHING = ". "  # signs of a place where nothing is, and of none at all
+LIGHT = Skin(
+    ground="#f4f1ea",
+    panel="#e6dfd2",
+    card="#fffdf8",
+    lit="#fff1c9",
+    letters="#2b2620",
+    pale="#5f574b",
+    gold="#855000",
+)
+DARK = Skin(
+    ground="#1b1814",
+    panel="#28231d",
+    card="#383128",
+    lit="#4a3f20",
+    letters="#f6f1e8",
+    pale="#c3b8a6",
+    gold="#ffd166",
+)
+FIELD = {False: ("#dcc9a3", "#cdb689"), True: ("#6b5a3d", "#57482f")}  # by darkness, from top to bottom
+SQUARE = {False: "#f6ecd8", True: "#8a7653"}
+INK, MARK = "#2b2620", "#ffd23f"
+SIDE = 60.0  # of a square
+RADIUS = 23.0  # of a piece
+LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
+STAGES = ("playing", "over")
+
+Place = tuple[int, int]  # row, column
+
+
+def svg(
+    view: View[Any],
+    names: Sequence[str] = (),
+    *,
+    before: View[Any] | None = None,
+    around: View[Any] | None = None,
+    dark: bool = False,
+    small: bool = False,
+) -> str:
+    """A picture of the board and the players, as a document of its own; what is new since `before` is marked.
+
+    The board never grows, so that there is always room for `around`.
+    """
+    signs, players = grid(view), _players(view, names)
+    rows, columns = len(signs), max(map(len, signs), default=0)
+    width, height = columns * SIDE, rows * SIDE
+    units = grain(width, small=small)
+    label = max(13.0, 10 * units)
+    shore = 4 * units if small else label * 1.6 + 4  # around the squares, with room for the labels
+    over = view.game.turn(view.state) is None
+    content = [
+        box(-shore, -shore, width + 2 * shore, height + 2 * shore, rx=10.0, fill="url(#field)"),
+        group(_squares(view, signs), id="squares"),
+        group((use("last", *_corner(place)) for place in sorted(changed(view, before))), id="news"),
+        *(() if small else [_labels(rows, columns, label)]),
+    ]
+    beside = 0.0 if small else max(0.0, shore - EDGE + 8)
+    said = ", ".join(f"{player.called} {player.score or player.mark}".strip() for player in players)
+    return picture(
+        Board(content, width + 2 * beside, height + 2 * shore, origin=(beside, shore)),
+        players,
+        [[use(f"piece{seat}", 0, 0, transform="scale(1.4)")] for seat in range(len(players))],
+        header=Header(
+            use("piece0", 0, 0, transform="translate(30 24) scale(.55)"),
+            view.game.name.capitalize(),
+            STAGES,
+            int(over),
+        ),
+        skin=DARK if dark else LIGHT,
+        definitions=_definitions(looks(view), dark=dark),
+        label=f"{view.game.name}, {STAGES[over]}: {said}",
+        ids=f"{view.game.name}{view.state.seats}",
+        unit="point",
+        small=small,
+    )
+
+
+def text(
+    view: View[Any],
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View[Any] | None = None,
+) -> str:
+    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    players = [*roster(_players(view, names), colour=colour, width=width)]
+    signs, room = grid(view), Room(width, height).less(len(players) + 1)
+    size = len(signs), max(map(len, signs), default=0)
+    margin = len(str(size[0] - 1)) + 1
+    wide = len(str(size[1] - 1)) + 2
+    new = changed(view, before)
+    part = part_of(size, (Scale(wide, 1, margin, 1),), room, next(iter(sorted(new)), None))
+    board = [*_lines(view, signs, part, new, margin, colour=colour), *left_out(part, size, room)]
+    return "\n".join([*board, "", *players]).rstrip("\n")
+
+
+def looks(view: View[Any]) -> list[Look]:
+    """What everybody's pieces look like, by seat."""
+    hues = list(HUES.values())
+    return [Look(_sign(view, seat), *hues[seat % len(hues)]) for seat in range(view.state.seats)]
+
+
+def grid(view: View[Any]) -> list[str]:
+    """The signs of the board, row by row; nothing in them can hurt a terminal."""
+    return [printable(row, max(1, len(row))) for row in view.game.rows(view.state.position)]
+
+
+def changed(view: View[Any], before: View[Any] | None) -> set[Place]:
+    """Where another sign is than before."""
+    if before is None:
+        return set()
+    pairs = enumerate(zip(grid(view), grid(before), strict=False))
+    return {
+        (row, column)
+        for row, (now, then) in pairs
+        for column, (sign, last) in enumerate(zip(now, then, strict=False))
+        if sign != last
+    }
+
+
+def _sign(view: View[Any], seat: Seat) -> str:
+    signs = view.game.signs
+    return signs[seat] if seat < len(signs) else str(seat % 10)
+
+
+def _owners(view: View[Any]) -> Mapping[str, Seat]:
+    """Whose pieces each sign stands for."""
+    return {_sign(view, seat): seat for seat in range(view.state.seats)}
+
+
+def _players(view: View[Any], names: Sequence[str]) -> list[Player]:
+    state, points, players = view.state, view.game.points(view.state.position), []
+    for seat, (look, hue) in enumerate(zip(looks(view), [*HUES] * state.seats, strict=False)):
+        mark, out = _mark(view, state, seat), seat not in state.order
+        score = "" if points is None else str(points[seat])
+        players.append(
+            Player(look, hue, named(names, seat), mark, lit=bool(mark) and not out, out=out, facts=score, score=score)
+        )
+    return players
+
+
+def _mark(view: View[Any], state: State[Any], seat: Seat) -> str:
+    """What there is to say about a seat now."""
+    if seat not in state.order:
+        return "ejected"
+    on_turn = view.game.turn(state)
+    if on_turn is not None:
+        return "to move" if seat == on_turn else ""
+    first, *others = view.game.ranking(state)
+    if seat not in first:
+        return ""
+    return "has won" if len(first) == 1 else "shares the win" if others else "a draw"
+
+
+# For terminals.
+
+
+def _lines(
+    view: View[Any], signs: Sequence[str], part: Part, new: set[Place], margin: int, *, colour: bool
+) -> Iterator[str]:
+    owners, codes, wide = _owners(view), [look.code for look in looks(view)], part.scale.wide - 2
+    yield (" " * margin + "".join(f" {column:>{wide}} " for column in part.columns)).rstrip()
+    for row in part.rows:
+        line = f"{row:>{margin - 1}} "
+        for column, sign in enumerate(signs[row]):
+            if column in part.columns:
+                shown, owner = sign.replace(".", "·"), owners.get(sign)
+                if colour and owner is not None:
+                    shown = dye(shown, codes[owner])
+                left, right = "[]" if (row, column) in new else "  "
+                if colour and (row, column) in new:
+                    left, right = dye(left, CHANGED), dye(right, CHANGED)
+                line += f"{' ' * (wide - 1)}{left}{shown}{right}"
+        yield line.rstrip()
+
+
+# The picture.
+
+
+def _definitions(seen: Sequence[Look], *, dark: bool) -> Iterator[str]:
+    yield fade("field", *FIELD[dark])
+    yield box(-SIDE / 2 + 1.5, -SIDE / 2 + 1.5, SIDE - 3, SIDE - 3, rx=4.0, fill=SQUARE[dark], id="square")
+    yield circle(0, 0, 7.0, fill=MARK, stroke=INK, stroke_width=1.5, id="point")
+    rim: dict[str, Value] = {"stroke": INK, "stroke_width": 2.0}
+    for seat, look in enumerate(seen):
+        disc = circle(0, 0, RADIUS, fill=look.paint, **rim)
+        sign = words(0, 8.5, look.letter, font_size=24.0, fill=letters_on(look.paint), **LETTER)
+        yield element("g", disc, sign, id=f"piece{seat}")
+    inside = SIDE - 6
+    rings = (
+        box(-inside / 2, -inside / 2, inside, inside, rx=4.0, stroke=hue, stroke_width=wide)
+        for hue, wide in ((INK, 6.0), (MARK, 3.5))
+    )
+    yield element("g", *rings, id="last", fill="none")
+
+
+def _corner(place: Place) -> tuple[float, float]:
+    row, column = place
+    return (column + 0.5) * SIDE, (row + 0.5) * SIDE
+
+
+def _squares(view: View[Any], signs: Sequence[str]) -> Iterator[str]:
+    owners = _owners(view)
+    for row, line in enumerate(signs):
+        for column, sign in enumerate(line):
+            x, y = _corner((row, column))
+            if sign != " ":
+                yield use("square", x, y)
+            if sign in owners:
+                yield use(f"piece{owners[sign]}", x, y)
+            elif sign not in NOTHING:
+                yield words(x, y + 9, sign, font_size=26.0, fill=INK, **LETTER)
+
+
+def _labels(rows: int, columns: int, size: float) -> str:
+    """The numbers of the rows on the left, and of the columns on top, as many as there is room for."""
+    step = ceil(size * 1.5 / SIDE)
+    left = (words(-size * 0.9, (row + 0.5) * SIDE + size / 3, str(row)) for row in range(0, rows, step))
+    top = (words((column + 0.5) * SIDE, -size * 0.6, str(column)) for column in range(0, columns, step))
+    return group([*left, *top], fill=INK, font_family="sans-serif", font_size=size, text_anchor="middle")

@@ -1,0 +1,227 @@
+"""Be the base of simple games, in which everything is public and seats take turns: answer what can be answered for all.
+
+A game says how a position begins, what a seat can do in it, what comes of that, who has won and what it looks like.
+Whose turn it is and who is still in is kept here, beside the position.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+
+import msgspec
+
+from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.game import Game, Moment, Ranking, Seat
+
+P = TypeVar("P")  # a position: any type that msgspec reads and writes
+A = TypeVar("A")  # an action
+MOST_LOOKED_AT = 1000  # moves in a position that somebody else wrote down
+NOT_ON_TURN, NOT_OFFERED = "0.1", "0.2"  # clauses that hold in all of these games; see book.py
+
+
+class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
+    """What a player can do. Its fields are its details; in JSON its name is the type, and so it is for people.
+
+    >>> class Drop(Action, frozen=True):
+    ...     column: int
+    >>> msgspec.json.encode(Drop(3)), str(Drop(3))
+    (b'{"type":"drop","column":3}', 'drops 3')
+    """
+
+    def __str__(self) -> str:
+        verb = type(self).__name__.lower()
+        details = (str(getattr(self, field)) for field in self.__struct_fields__)
+        return " ".join([f"{verb}{'es' if verb.endswith(('s', 'x', 'sh', 'ch')) else 's'}", *details])
+
+
+class State(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
+    """Everything there is to know; all of it is public."""
+
+    position: P
+    order: tuple[Seat, ...]  # the seats still in, from whoever moves next
+    seats: int  # how many sat down
+
+
+class View(msgspec.Struct, Generic[P], frozen=True):
+    """What a seat sees; None: what spectators see. It knows its game, with the parameters that it is played with."""
+
+    seat: Seat | None
+    state: State[P]
+    game: "BoardGame[P, Any]"
+
+    @property
+    def position(self) -> P:
+        """The position, as the game has it."""
+        return self.state.position
+
+    @property
+    def me(self) -> Seat | None:
+        """Whose view it is."""
+        return self.seat
+
+    @property
+    def opponents(self) -> tuple[Seat, ...]:
+        """Everybody else who is still in, from whoever moves next."""
+        return tuple(seat for seat in self.state.order if seat != self.seat)
+
+    def __str__(self) -> str:
+        from fairplay.kit.draw import text  # only if somebody wants to see it
+
+        return text(self)
+
+    def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
+        """What a notebook shows of it."""
+        from fairplay.kit.draw import svg
+
+        return svg(self, names)
+
+
+class Seen(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
+    """A view as it is written down."""
+
+    seat: Seat | None
+    position: P
+    order: tuple[Seat, ...]
+    seats: int
+
+
+class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_unknown_fields=True):
+    """A game of positions and actions of these two types: class TicTacToe(BoardGame[Board, Mark], frozen=True)."""
+
+    version: ClassVar[str] = "1"
+    seats: ClassVar[range] = range(2, 3)
+    youngest_first: ClassVar[bool] = True
+    signs: ClassVar[str] = "XO"  # by seat: what stands for its pieces in `rows`
+    position: ClassVar[Any]  # the type of positions, for decoders
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is BoardGame:
+                cls.position, cls.action = get_args(base)
+
+    # What a game says.
+
+    @abstractmethod
+    def start(self, seats: int) -> P:
+        """The position in which so many begin. Raises BadRequest if they cannot."""
+
+    @abstractmethod
+    def moves(self, position: P, seat: Seat) -> Iterable[A]:
+        """What this seat can do, if it is on turn. If it can do nothing the game is over."""
+
+    @abstractmethod
+    def after(self, position: P, seat: Seat, action: A) -> P:
+        """The position after one of these moves."""
+
+    def winner(self, position: P) -> Seat | None:
+        """Who has won? Then the game is over. None: nobody so far."""
+        return None
+
+    def points(self, position: P) -> tuple[int, ...] | None:
+        """The points of all seats, if these decide; most first. None: there is a winner, or nobody has won."""
+        return None
+
+    @abstractmethod
+    def rows(self, position: P) -> Sequence[str]:
+        """The board, row by row, all of one length: a seat's sign where it has a piece, a dot where nothing is."""
+
+    # What is worked out from that.
+
+    def deal(self, seats: int, seed: bytes) -> State[P]:
+        """As they begin; nothing is drawn by lot."""
+        return State(self.start(seats), tuple(range(seats)), seats)
+
+    def turn(self, state: State[P]) -> Seat | None:
+        """§0.1: whoever is first in the order, until somebody has won, nothing can be done, or one is left of many."""
+        order, position = state.order, state.position
+        if len(order) < min(2, state.seats) or self.winner(position) is not None:
+            return None
+        return order[0] if any(True for _ in self.moves(position, order[0])) else None
+
+    def order(self, state: State[P]) -> tuple[Seat, ...]:
+        """§0.1: one after the other, whoever leaves."""
+        return state.order
+
+    def view(self, state: State[P], seat: Seat | None) -> View[P]:
+        """Everything is public."""
+        return View(seat, state, self)
+
+    def imagine(self, view: View[P], seed: bytes = b"") -> State[P]:
+        """The state that this view is of: nothing is hidden."""
+        return view.state
+
+    def actions(self, view: View[P]) -> Iterator[A]:
+        """§0.2: what the game offers to whoever is on turn."""
+        seat = view.seat
+        if seat is None or seat != self.turn(view.state):
+            return iter(())
+        return iter(self.moves(view.state.position, seat))
+
+    def check(self, view: View[P], action: A) -> None:
+        """§0.1, §0.2."""
+        seat = view.seat
+        if seat is None or seat != self.turn(view.state):
+            raise IllegalAction(NOT_ON_TURN, "it is not your turn")
+        if action not in self.moves(view.state.position, seat):
+            raise IllegalAction(NOT_OFFERED, f"{action}: that cannot be done now")
+
+    def apply(self, state: State[P], action: A) -> State[P]:
+        """§0.1: then it is the turn of the next. A game with another order of turns has an `apply` of its own."""
+        seat, *others = state.order
+        return State(self.after(state.position, seat, action), (*others, seat), state.seats)
+
+    def eject(self, state: State[P], seat: Seat, moment: Moment) -> State[P]:
+        """§0.3: whatever the moment, the position stays as it is."""
+        return State(state.position, tuple(other for other in state.order if other != seat), state.seats)
+
+    def ranking(self, state: State[P]) -> Ranking:
+        """§0.3, §0.4: by points; or the winner, and then all others."""
+        points, won = self.points(state.position), self.winner(state.position)
+
+        def worth(seat: Seat) -> int:
+            return (seat == won) if points is None else points[seat]
+
+        best_first = sorted(state.order, key=worth, reverse=True)
+        return tuple(frozenset(group) for _, group in groupby(best_first, key=worth))
+
+    def scores(self, state: State[P]) -> tuple[int, ...] | None:
+        """The points, if there are any."""
+        return self.points(state.position)
+
+    def pack(self, view: View[P]) -> Any:
+        """A view as plain JSON: the seat, and the state."""
+        return {"seat": view.seat, **self.pack_state(view.state)}
+
+    def unpack(self, plain: Any) -> View[P]:
+        seen = self._read(plain, Seen)
+        return View(seen.seat, self._sound(State(seen.position, seen.order, seen.seats)), self)
+
+    def pack_state(self, state: State[P]) -> Any:
+        return msgspec.to_builtins(state)
+
+    def unpack_state(self, plain: Any) -> State[P]:
+        return self._sound(self._read(plain, State))
+
+    def _read(self, plain: Any, kind: Any) -> Any:
+        try:
+            return msgspec.convert(plain, kind[self.position])
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"this is no position of {self.name}: {error}") from None
+
+    def _sound(self, state: State[P]) -> State[P]:
+        """A state that somebody wrote down, if all questions have an answer: it may be of another board, or of none."""
+        order, seats = state.order, state.seats
+        if seats not in self.seats or len({*order}) < len(order) or not {*order} <= {*range(seats)}:
+            raise BadRequest(f"this is no position of {self.name}: the seats {list(order)} of {seats}")
+        try:
+            sizes = [[len(row) for row in self.rows(one)] for one in (state.position, self.start(seats))]
+            for seat in order:
+                list(islice(self.moves(state.position, seat), MOST_LOOKED_AT))
+            self.ranking(state)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise BadRequest(f"this is no position of {self.name}: {type(error).__name__}") from None
+        if sizes[0] != sizes[1]:
+            raise BadRequest(f"this is no position of {self.name}: its board has another size")
+        return state

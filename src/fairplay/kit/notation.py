@@ -1,0 +1,101 @@
+"""Say an action of any game in a few words, read what a person typed, and foresee what comes of it."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.kit.game import View
+
+MOST_TRIED = 3000  # of the actions among which one is looked for
+MOST_SHOWN = 3
+
+
+def write(action: Any) -> str:
+    """An action as a person says it: what it is, and its details.
+
+    >>> from fairplay.kit import Action
+    >>> class Mark(Action, frozen=True):
+    ...     at: tuple[int, int]
+    >>> write(Mark((0, 2)))
+    'mark 0 2'
+    """
+    return " ".join(words_of(msgspec.to_builtins(action)))
+
+
+def words_of(plain: Any) -> Iterator[str]:
+    """What is in plain JSON, one after the other."""
+    match plain:
+        case dict():
+            for value in plain.values():
+                yield from words_of(value)
+        case list() | tuple():
+            for value in plain:
+                yield from words_of(value)
+        case None:
+            yield "-"
+        case bool():
+            yield "yes" if plain else "no"
+        case _:
+            yield from str(plain).split()
+
+
+def read(view: View[Any], words: str) -> Any:
+    """The action that a person means. Raises BadRequest if that cannot be told."""
+    game, said = view.game, [word for word in re.split(r"[\s,()\[\]]+", words.lower()) if word]
+    offered = list(islice(game.actions(view), MOST_TRIED))
+    for action in offered:
+        known = write(action).lower().split()
+        if said in (known, known[1:]):
+            return action
+    for kind in kinds(game.action):  # so that the rules can say why not
+        if (action := made(kind, said)) is not None:
+            return action
+    like = ", or ".join(write(action) for action in offered[:MOST_SHOWN])
+    raise BadRequest(f"{words!r} is nothing that can be done; write {like}")
+
+
+def made(kind: Any, said: list[str]) -> Any:
+    """The action of this kind that words make, a word for each field; None: they make none."""
+    fields = [field.encode_name for field in msgspec.structs.fields(kind)] if is_struct(kind) else []
+    tag = str(kind.__struct_config__.tag).lower() if is_struct(kind) else ""
+    details = said[1:] if said[:1] == [tag] else said
+    if not fields or len(details) != len(fields):
+        return None
+    try:
+        name = kind.__struct_config__.tag_field
+        plain = dict(zip(fields, details, strict=True)) | ({} if name is None else {name: kind.__struct_config__.tag})
+        return msgspec.convert(plain, kind, strict=False)
+    except msgspec.ValidationError:
+        return None
+
+
+def kinds(action: Any) -> tuple[Any, ...]:
+    """The types that an action can be of."""
+    return get_args(action) if get_origin(action) in (Union, UnionType) else (action,)
+
+
+def is_struct(kind: Any) -> bool:
+    """Is it a type with fields?"""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def help_for(rules: type[Game[Any, Any, Any]]) -> str:
+    """What can be typed, a line for each kind of action."""
+    lines = []
+    for kind in kinds(rules.action):
+        fields = [field.name.upper() for field in msgspec.structs.fields(kind)] if is_struct(kind) else []
+        words = " ".join([kind.__name__.lower(), *fields])
+        about = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
+        lines.append(f"{words:<23} {about[:1].lower()}{about[1:]}".rstrip())
+    return "\n".join([*lines, "The first word can be left out. Rows and columns count from 0, from the upper left."])
+
+
+def foresee(view: View[Any], action: Any) -> View[Any]:
+    """What its player would see right after a lawful action."""
+    return View(view.seat, view.game.apply(view.state, action), view.game)

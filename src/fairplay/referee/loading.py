@@ -1,0 +1,36 @@
+"""Load what somebody else wrote, by the address py:module:Name."""
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from fairplay.core.errors import BadRequest
+from fairplay.referee.local import describe
+
+
+def named_in_module(address: str, what: str = "player") -> Any:
+    """What a module on the path, or in this directory, calls by that name: py:module:Name."""
+    _, _, rest = address.partition(":")
+    name, colon, attribute = rest.partition(":")
+    if not (name and colon and attribute):
+        raise BadRequest(f"{address!r} names no {what}; write py:module:Name")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    module = loaded(address, lambda: importlib.import_module(name))
+    if not hasattr(module, attribute):
+        raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
+    return getattr(module, attribute)
+
+
+def loaded(address: str, load: Any) -> ModuleType | Any:
+    """What somebody's own code makes when it is loaded; whatever it raises, the address is to blame."""
+    try:
+        return load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() too
+        why = describe(error)[1]
+        if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is
+            why = f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
+        raise BadRequest(f"{address} cannot be loaded: {why}") from None
