@@ -33,7 +33,7 @@ class ConnectFour(BoardGame[Board, Drop], frozen=True):
     """Four discs in a row win."""
 
     name = "connect-four"
-    signs = "RY"
+    signs, colours = "RY", ("red", "yellow")
 
     columns: Annotated[Side, Meta(description="of the board, 4 to 20")] = 7
     height: Annotated[Side, Meta(description="of the columns, 4 to 20")] = 6

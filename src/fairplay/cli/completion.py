@@ -19,7 +19,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from fairplay.cli.journals import journals_near
 from fairplay.core.errors import FairplayError
-from fairplay.games import GAMES, rules_of, title
+from fairplay.games import GAMES, OTHERS, is_known, others, rules_of, title
 from fairplay.journal.files import opened
 
 MOST_FILES = 50  # journals that are listed; of more, a shell shows the files
@@ -116,6 +116,7 @@ def known(command: click.Command) -> click.Command:
 def games(_: click.Context, __: str) -> Iterator[str]:
     """All games."""
     yield from GAMES
+    yield from others()
 
 
 def players(ctx: click.Context, begun: str) -> Iterator[str]:
@@ -127,7 +128,7 @@ def players(ctx: click.Context, begun: str) -> Iterator[str]:
     elsewhere: tuple[str, ...] = ELSEWHERE
     if ctx.command.name == "join":
         elsewhere = ("exec:", "py:") if game else ("human", "py:")  # with --course, and without
-    for name in (*(title(game).house if game in GAMES else ()), *elsewhere):
+    for name in (*(title(game).house if is_known(game) else ()), *elsewhere):
         yield f"{label}{equals}{name}"
 
 
@@ -221,7 +222,7 @@ FINDERS: dict[tuple[str, str], Find] = {
 def game_named(ctx: click.Context) -> str:
     """The game on the command line, also where an option without its value keeps click from reading it."""
     words = (ctx.params.get("game"), ctx.params.get("course"), *os.environ.get("COMP_WORDS", "").split())
-    return next((word for word in words if word in GAMES), "")
+    return next((word for word in words if word in GAMES or word in OTHERS), "")
 
 
 def game_in(file: object) -> str:

@@ -2,16 +2,25 @@
 
 import click
 
-from fairplay.games import GAMES, title
+from fairplay.core.errors import BadRequest
+from fairplay.games import GAMES, others, title
+from fairplay.referee.host import seats_in_words
+from fairplay.render.text import printable
+
+LONGEST = 300  # characters of why somebody's game cannot be loaded
 
 
 @click.command()
 def games() -> None:
     """List the games and their parameters."""
-    for name in GAMES:
-        rules = title(name).rules
+    for name in (*GAMES, *others()):
+        try:
+            rules = title(name).rules
+        except BadRequest as error:
+            click.echo(f"{name}: {printable(str(error), LONGEST)}")
+            continue
         purpose = (rules.__doc__ or "").splitlines()[0]
-        click.echo(f"{name}: {purpose} {rules.seats[0]} to {rules.seats[-1]} players.")
+        click.echo(f"{name}: {purpose} {seats_in_words(rules.seats)} players.")
         defaults = rules().parameters()
         for parameter, about in rules.about_parameters().items():
             if about:

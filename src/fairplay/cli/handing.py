@@ -10,6 +10,11 @@ import click
 from fairplay.core.errors import BadRequest
 
 HANDED = "--game"
+ELSEWHERE = {
+    "config",
+    "tournament",
+    "course",
+}  # options of a verb by which something else than GAME says what is played
 
 
 class GameName(click.types.StringParamType):
@@ -74,5 +79,7 @@ def with_game_first(command: click.Command, context: click.Context, words: list[
     if not address:
         return words  # click says that it takes one
     name = hand_over(address) if address.startswith("py:") else address
-    named, *_ = command.make_parser(context).parse_args(list(others))
-    return others if named.get("game") == name else [name, *others]
+    said, *_ = command.make_parser(context).parse_args(list(others))
+    if said.keys() & ELSEWHERE:
+        return words
+    return others if said.get("game") == name else [name, *others]

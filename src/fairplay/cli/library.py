@@ -18,7 +18,7 @@ import msgspec
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.games import GAMES
+from fairplay.games import GAMES, OTHERS, is_known, others, title
 from fairplay.journal.library import Query, find, look_up
 from fairplay.journal.summary import Seated, Status, Summary
 from fairplay.render.text import breadth, printable
@@ -102,8 +102,8 @@ def find_some(
     Those of which everything is true that is asked for, the newest first.
     """
     refuse_unreadable((*players, *settings, winner or ""))
-    if game is not None and game not in GAMES:
-        raise BadRequest(f"there is no game {game!r}; there is {', '.join(GAMES)}")
+    if game is not None and not is_known(game):
+        raise BadRequest(f"there is no game {game!r}; there is {', '.join([*GAMES, *others()])}")
     query = Query(
         game=game,
         status=Status(status) if status else None,
@@ -301,7 +301,8 @@ def place(seat: int, seated: Seated) -> tuple[str, ...]:
 
 def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:
     """What one may want to do next with a match: the aim, and the command."""
-    path = shlex.quote(str(Path(folder) / one.file))
+    handed = title(one.game).handed if one.game in OTHERS else ()
+    path = " ".join([shlex.quote(str(Path(folder) / one.file)), *handed])
     if one.status in (Status.FINISHED, Status.UNFINISHED):
         yield "see it again", f"fairplay replay {path}"
         if any(seated.fault for seated in one.seats):

@@ -177,14 +177,15 @@ def hint(hosted: Hosted, sitting: Sitting) -> str:
     record = hosted.record
     if not isinstance(record, MatchRecord) or not record.path.exists():
         return ""
+    handed = title(sitting.match.game.name).handed
     if hosted.ended:
-        return f"; the match is over: fairplay replay {quoted(str(record.path))}"
+        return f"; the match is over: fairplay replay {' '.join([quoted(str(record.path)), *handed])}"
     file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
     if any(address.startswith("py:") for address in sitting.addresses):  # which no record makes us import
         if record.marks is not None and (sitting.held is record or not sitting.resumed):
             return f"; to go on with the match in {file}: the same command again"
         behind = " PLAYER..."
-    return f"; to go on with the match: fairplay resume {file}{behind}"
+    return " ".join([f"; to go on with the match: fairplay resume {file}{behind}", *handed])
 
 
 def refuse_unreadable(texts: Iterable[str]) -> None:

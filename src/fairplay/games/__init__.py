@@ -12,6 +12,7 @@ from fairplay.core.roles import Cheat, HousePlayer, Rated
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
 HANDED = "FAIRPLAY_GAMES"  # of the environment: addresses of games of others, with blanks between, for whom we start
+OWN = "one of your own is named by --game py:module:Name"
 
 Rules = type[Game[Any, Any, Any]]
 
@@ -119,9 +120,10 @@ class Title:
         return rule_book(self.rules)
 
     @property
-    def address(self) -> str:
-        """Where the rules are, if they were handed over: py:module:Name."""
-        return "" if self._name in GAMES else found(self._name).address
+    def handed(self) -> tuple[str, ...]:
+        """What a command line has to say of it besides its name: --game py:module:Name, if it was handed over."""
+        address = "" if self._name in GAMES else found(self._name).address
+        return ("--game", address) if address else ()
 
     @property
     def travels(self) -> bool:
@@ -168,7 +170,7 @@ def found(name: str) -> Found:
         elsewhere.find(name)
     if name not in OTHERS:
         there = ", ".join([*GAMES, *others()])
-        raise BadRequest(f"there is no game {name!r}; there is {there}, and your own by --game py:module:Name")
+        raise BadRequest(f"there is no game {name!r}; there is {there}; {OWN}")
     return OTHERS[name]
 
 

@@ -89,7 +89,7 @@ def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:
         others = ", ".join(player for other, player in enumerate(players) if other != seat)
         players[seat] = bot.text
         names = distinct([split_label(player)[0] for player in players])
-        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options]
+        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options, *bot.shelf.handed]
         words += [word for parameter in parameters for word in ("--set", parameter)]
         again = " ".join(quoted(word) for word in [*words, "--journal", "games"])
         match, name = dealt(game, names, seed_from(seed)), f"game {number + 1}{kind}, seat {seat} of {seats}"

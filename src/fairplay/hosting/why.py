@@ -125,6 +125,7 @@ def commands(appeal: Appeal, file: str) -> Iterator[str]:
     """What to type to see it again."""
     path = quoted(f"./{file}" if file.startswith("-") else file)
     turn = f" --turn {appeal.turn}" if appeal.moment is Moment.TURN else ""
+    path = " ".join([path, *title(appeal.game).handed])
     yield f"fairplay debug {path} --seat {appeal.seat}{turn} {again(appeal)}"
     if appeal.moment is not Moment.TURN:
         yield f"fairplay replay {path} --at {appeal.facts}"

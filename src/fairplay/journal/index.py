@@ -28,6 +28,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.version import VERSION
+from fairplay.games import GAMES
 from fairplay.journal.lines import FORMAT
 from fairplay.journal.summary import Status, Summary, summarised
 
@@ -69,7 +70,11 @@ FORGET = (
 )
 
 Stamp = tuple[int, int, int]  # size, mtime_ns, ctime_ns: no journal changes without one of them
-UNSETTLED: Stamp = (-1, 0, 0)  # of a file that could not be opened, and perhaps can be the next time
+UNSETTLED: Stamp = (
+    -1,
+    0,
+    0,
+)  # of a file that could not be opened, or of no game of ours, and perhaps can be the next time
 Watch = Callable[[Sequence[str]], Iterable[str]]  # hands on the ids of the journals to be read, and shows how far it is
 Answer = TypeVar("Answer")
 Ask = Callable[[sqlite3.Connection, list[str]], Answer]  # of the index, and the ids of all journals in their order
@@ -249,7 +254,7 @@ def scan(folder: Path) -> dict[str, Stamp]:
 
 def take_in(index: sqlite3.Connection, one: Summary, stamp: Stamp) -> None:
     """Put a summary in the place of what was known before."""
-    if one.status is Status.UNREADABLE and not one.match:
+    if one.status is Status.UNREADABLE and not (one.match and one.game in GAMES):  # others may be handed over
         stamp = UNSETTLED
     row = (one.id, *stamp, one.status.value, one.game, one.started, packed(one))
     seats = [

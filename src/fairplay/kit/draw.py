@@ -12,7 +12,7 @@ from fairplay.render.panel import EDGE, Board, Header, Look, Player, Skin, grain
 from fairplay.render.svg import Value, box, circle, element, fade, group, use, words
 from fairplay.render.text import CHANGED, dye, printable
 
-HUES = {  # by seat, all of different brightness; the signs help as well
+HUES = {  # all of different brightness; the signs help as well
     "red": ("97;41", "#c8323c"),
     "blue": ("97;44", "#2a78c8"),
     "yellow": ("30;103", "#ffd23f"),
@@ -22,6 +22,7 @@ HUES = {  # by seat, all of different brightness; the signs help as well
     "pink": ("30;48;5;218", "#f7a8c4"),
     "grey": ("30;47", "#93a0ab"),
 }
+PLAIN = ("7", "#93a0ab")  # what is of no colour that is known
 NOTHING = ". "  # signs of a place where nothing is, and of none at all
 LIGHT = Skin(
     ground="#f4f1ea",
@@ -125,8 +126,7 @@ def text(
 
 def looks(view: View[Any]) -> list[Look]:
     """What everybody's pieces look like, by seat."""
-    hues = list(HUES.values())
-    return [Look(_sign(view, seat), *hues[seat % len(hues)]) for seat in range(view.state.seats)]
+    return [Look(_sign(view, seat), *HUES.get(_colour(view, seat), PLAIN)) for seat in range(view.state.seats)]
 
 
 def grid(view: View[Any]) -> list[str]:
@@ -152,6 +152,11 @@ def _sign(view: View[Any], seat: Seat) -> str:
     return signs[seat] if seat < len(signs) else str(seat % 10)
 
 
+def _colour(view: View[Any], seat: Seat) -> str:
+    colours = view.game.colours
+    return colours[seat % len(colours)]
+
+
 def _owners(view: View[Any]) -> Mapping[str, Seat]:
     """Whose pieces each sign stands for."""
     return {_sign(view, seat): seat for seat in range(view.state.seats)}
@@ -159,12 +164,14 @@ def _owners(view: View[Any]) -> Mapping[str, Seat]:
 
 def _players(view: View[Any], names: Sequence[str]) -> list[Player]:
     state, points, players = view.state, view.game.points(view.state.position), []
-    for seat, (look, hue) in enumerate(zip(looks(view), [*HUES] * state.seats, strict=False)):
-        mark, out = _mark(view, state, seat), seat not in state.order
-        score = "" if points is None else str(points[seat])
-        players.append(
-            Player(look, hue, named(names, seat), mark, lit=bool(mark) and not out, out=out, facts=score, score=score)
+    for seat, look in enumerate(looks(view)):
+        mark, out, score = (
+            _mark(view, state, seat),
+            seat not in state.order,
+            "" if points is None else str(points[seat]),
         )
+        lit, hue = bool(mark) and not out, _colour(view, seat)
+        players.append(Player(look, hue, named(names, seat), mark, lit=lit, out=out, facts=score, score=score))
     return players
 
 

@@ -17,6 +17,7 @@ from fairplay.core.game import Game, Moment, Ranking, Seat
 P = TypeVar("P")  # a position: any type that msgspec reads and writes
 A = TypeVar("A")  # an action
 MOST_LOOKED_AT = 1000  # moves in a position that somebody else wrote down
+COLOURS = ("red", "blue", "yellow", "green", "white", "black", "pink", "grey")  # that pieces can have
 NOT_ON_TURN, NOT_OFFERED = "0.1", "0.2"  # clauses that hold in all of these games; see book.py
 
 
@@ -93,6 +94,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
     seats: ClassVar[range] = range(2, 3)
     youngest_first: ClassVar[bool] = True
     signs: ClassVar[str] = "XO"  # by seat: what stands for its pieces in `rows`
+    colours: ClassVar[tuple[str, ...]] = COLOURS  # by seat, in pictures
     position: ClassVar[Any]  # the type of positions, for decoders
 
     def __init_subclass__(cls) -> None:
@@ -165,7 +167,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         if seat is None or seat != self.turn(view.state):
             raise IllegalAction(NOT_ON_TURN, "it is not your turn")
         if action not in self.moves(view.state.position, seat):
-            raise IllegalAction(NOT_OFFERED, f"{action}: that cannot be done now")
+            raise IllegalAction(NOT_OFFERED, f"it cannot be done now: {action}")
 
     def apply(self, state: State[P], action: A) -> State[P]:
         """§0.1: then it is the turn of the next. A game with another order of turns has an `apply` of its own."""

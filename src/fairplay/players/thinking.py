@@ -27,7 +27,7 @@ import msgspec
 from fairplay.core.errors import HostFault
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.core.roles import UNRECORDED, Parting
-from fairplay.games import title
+from fairplay.games import HANDED, others, title
 from fairplay.players.address import open_player
 from fairplay.players.process import fate
 from fairplay.referee.local import Local
@@ -220,6 +220,8 @@ def work() -> None:
     """Answer questions on stdin until it ends, which is when whoever asks has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
+    if HANDED in os.environ:
+        others()  # or nobody could unpickle what is seen of them
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a player prints is no answer
     questions: SimpleQueue[tuple[str, str, bytes, Any]] = SimpleQueue()

@@ -151,12 +151,21 @@ def drawn_id() -> str:
 def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
     """Who sits where: for each seat the index of its player. Equal ages sit in the order given."""
     if players not in game.seats:
-        raise BadRequest(f"{game.name} is for {game.seats[0]} to {game.seats[-1]} players, not for {players}")
+        raise BadRequest(f"{game.name} is for {seats_in_words(game.seats)} players, not for {players}")
     if ages is None:
         return list(range(players))
     if len(ages) != players:
         raise BadRequest(f"there are {players} players, but {len(ages)} ages")
     return sorted(range(players), key=lambda index: ages[index] if game.youngest_first else -ages[index])
+
+
+def seats_in_words(seats: range) -> str:
+    """How many may sit down.
+
+    >>> seats_in_words(range(2, 5)), seats_in_words(range(2, 3))
+    ('2 to 4', '2')
+    """
+    return f"{seats[0]} to {seats[-1]}" if len(seats) > 1 else str(seats[0])
 
 
 def distinct(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:

@@ -8,10 +8,11 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
-from fairplay.games import GAMES, game_with, title
+from fairplay.games import GAMES, OWN, game_with, is_known, others, title
 from fairplay.players.address import house_strategy
 from fairplay.players.limits import Limits, Seconds
 from fairplay.players.location import of_the_house
+from fairplay.referee.host import seats_in_words
 from fairplay.render.words import meant
 from fairplay.server.matchmaking import POLICIES
 from fairplay.tournament.entrants import at
@@ -174,15 +175,15 @@ def offer(
     **rest: Any,
 ) -> Offer:
     """An offer that can be met. Raises BadRequest if it makes no sense."""
-    if game not in GAMES:
-        raise BadRequest(f"there is no game {game!r}{meant(game, GAMES)}")
+    if not is_known(game):
+        raise BadRequest(f"there is no game {game!r}{meant(game, [*GAMES, *others()])}; {OWN}")
     if policy not in POLICIES:
         raise BadRequest(f"there is no policy {policy!r}{meant(policy, POLICIES)}")
     rules = game_with(game, parameters)
     fewest = rules.seats[0] if least is None else least
     largest = rules.seats[-1] if most is None else most
     if not (fewest in rules.seats and largest in rules.seats and fewest <= largest):
-        raise BadRequest(f"{game} is for {rules.seats[0]} to {rules.seats[-1]} players, not for {fewest} to {largest}")
+        raise BadRequest(f"{game} is for {seats_in_words(rules.seats)} players, not for {fewest} to {largest}")
     if fill and not of_the_house(fill, game):
         known = title(game).house
         raise BadRequest(f"{fill!r} is no house player of {game}{meant(fill, known)}")
