@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from examples.games.tic_tac_toe import TicTacToe
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answered
@@ -18,6 +19,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.fish import board as fish
 from fairplay.games.q import board as q
 from fairplay.games.tsuro import board as tsuro
+from fairplay.kit import BoardGame
 
 PLAIN: dict[Any, Any] = {
     Any: {"anything": [1, None]},
@@ -37,6 +39,7 @@ BY_HAND: dict[Any, Any] = {  # what cannot be made from the types of its fields
     msgspec.Raw: msgspec.Raw(b"[1]"),
     msgspec.UnsetType: msgspec.UNSET,
     Game: Fish(rows=5),
+    BoardGame: TicTacToe(),
     Match: Match(Fish(), Fish().deal(2, bytes(32)), ("ann", "bob"), seed=bytes(32)),
     Player: print,
     Answered: Answered(7, 0.5, str),

@@ -10,7 +10,7 @@ from fairplay.core.roles import AnyStrategy, HousePlayer, house_player, house_pl
 from fairplay.kit.game import BoardGame, State, View
 
 POSITIONS = range(1, 1_000_001)  # how many may be weighed in a turn
-USUAL_POSITIONS = 1000
+USUAL_POSITIONS = 2000
 CERTAIN = 10**6  # what a victory is worth, less the turns that it takes; points are worth themselves
 
 

@@ -93,7 +93,7 @@ def help_for(rules: type[Game[Any, Any, Any]]) -> str:
         words = " ".join([kind.__name__.lower(), *fields])
         about = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
         lines.append(f"{words:<23} {about[:1].lower()}{about[1:]}".rstrip())
-    return "\n".join([*lines, "The first word can be left out. Rows and columns count from 0, from the upper left."])
+    return "\n".join([*lines, "The first word can be left out. Rows and columns count from 0."])
 
 
 def foresee(view: View[Any], action: Any) -> View[Any]:

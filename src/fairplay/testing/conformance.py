@@ -17,8 +17,8 @@ SEEDS = tuple(seed_from(f"conformance {number}") for number in range(3))
 def check_game(
     game: Game[State, View, Action],
     *,
-    pieces: Callable[[State], object],
-    reshuffle: Callable[[State, Seat | None, Lots], State] | None,
+    pieces: Callable[[State], object] = lambda state: None,
+    reshuffle: Callable[[State, Seat | None, Lots], State] | None = None,
     seats: Iterable[int] | None = None,
     seeds: Sequence[bytes] = SEEDS,
     given: Sequence[Match[State, View, Action]] = (),
@@ -30,10 +30,12 @@ def check_game(
     """Raise AssertionError unless the game keeps every law; it says which law broke, for which seed, and where.
 
     `pieces` is what no action and no ejection may change: all tiles wherever they are, say, sorted. `reshuffle`
-    changes what a seat (None: a spectator) may not know, and nothing else; without it everything is public. Matches
+    changes what a seat (None: a spectator) may not know, and nothing else; a game that hides anything needs it. Matches
     are dealt from each seed for each number of seats, or are given. `turns` bounds the length of a match, `breadth`
     the choice at each turn, `points` at how many positions of each match the dear laws are tried.
     """
+    if game.hidden and reshuffle is None and views_hide_what_they_must in laws:
+        raise AssertionError(f"views hide what they must: there is no reshuffle to try it, and {game.name} has secrets")
     sampling = Sampling(Lots(seed_from("sampling")), turns, breadth)
     playouts = [
         *(dealt(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
