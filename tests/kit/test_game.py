@@ -1,0 +1,204 @@
+"""Hold the base of simple games to the laws of all games, and to what it promises beyond."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from examples.games.connect_four import ConnectFour, Drop
+from examples.games.tic_tac_toe import Board, Mark, TicTacToe
+from fairplay import BadRequest, Game, IllegalAction, Moment
+from fairplay.kit import BoardGame, State, View
+from fairplay.testing.conformance import check_game
+from tests.kit.nim import Heaps, Pass, Take
+
+X, O, N = 0, 1, None  # noqa: E741  # as players say it; N: nobody
+GAMES: dict[str, BoardGame[Any, Any]] = {
+    "tic-tac-toe": TicTacToe(),
+    "connect four": ConnectFour(),
+    "a small connect four": ConnectFour(columns=4, height=5),
+    "heaps": Heaps(),
+}
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_every_law_of_games_holds(game: BoardGame[Any, Any]) -> None:
+    check_game(game)
+
+
+class NeverOver(TicTacToe, frozen=True):
+    def winner(self, position: Board) -> int | None:
+        return None
+
+    def moves(self, position: Board, seat: int) -> Iterator[Mark]:
+        return (Mark(*divmod(square, 3)) for square in range(9))
+
+
+class OffersTwice(TicTacToe, frozen=True):
+    def moves(self, position: Board, seat: int) -> Iterator[Mark]:
+        yield from super().moves(position, seat)
+        yield from super().moves(position, seat)
+
+
+class AllowsAll(TicTacToe, frozen=True):
+    def check(self, view: View[Board], action: Mark) -> None:
+        if view.seat != self.turn(view.state):
+            raise IllegalAction("0.1", "it is not your turn")
+
+
+class KeepsTheSeat(TicTacToe, frozen=True):
+    def eject(self, state: State[Board], seat: int, moment: Moment) -> State[Board]:
+        return state
+
+
+class Stays(TicTacToe, frozen=True):
+    remembered: ClassVar[list[int]] = []
+
+    def after(self, position: Board, seat: int, action: Mark) -> Board:
+        self.remembered.append(seat)
+        return super().after(position, len(self.remembered) % 2, action)
+
+
+class SixInARow(ConnectFour, frozen=True):
+    def moves(self, position: tuple[str, ...], seat: int) -> Iterator[Drop]:
+        return (Drop(column) for column, discs in enumerate(position) if len(discs) <= self.height)
+
+    def rows(self, position: tuple[str, ...]) -> list[str]:
+        return [discs.ljust(self.height, ".") for discs in position]
+
+
+BROKEN = {
+    NeverOver: "every match comes to its end: the game is not over",
+    OffersTwice: "an action is offered twice",
+    AllowsAll: "is not offered, but check accepts it",
+    KeepsTheSeat: "names a seat that was ejected",
+    Stays: "led elsewhere",
+    SixInARow: "its board has another size",
+}
+
+
+@pytest.mark.parametrize(("rules", "why"), BROKEN.items(), ids=lambda one: getattr(one, "__name__", ""))
+def test_a_planted_bug_is_noticed(rules: type[Game[Any, Any, Any]], why: str) -> None:
+    with pytest.raises(AssertionError, match=why):
+        check_game(rules())
+
+
+@pytest.mark.parametrize(
+    ("board", "winner"),
+    [
+        ((X, X, X, O, O, N, N, N, N), X),
+        ((O, X, X, O, X, N, O, N, N), O),
+        ((X, O, N, O, X, N, N, N, X), X),
+        ((X, X, O, N, O, X, O, N, N), O),
+        ((X, X, N, O, O, N, N, N, N), None),
+    ],
+)
+def test_three_in_a_row_win(board: Board, winner: int | None) -> None:
+    game = TicTacToe()
+    state = State(board, (1, 0), 2)
+
+    assert game.winner(board) == winner
+    assert (game.turn(state) is None) == (winner is not None)
+    assert game.ranking(state) == (
+        (frozenset({0, 1}),) if winner is None else (frozenset({winner}), frozenset({1 - winner}))
+    )
+
+
+def test_a_full_board_is_a_draw() -> None:
+    state = TicTacToe().unpack_state({"position": [X, O, X, X, O, O, O, X, X], "order": [1, 0], "seats": 2})
+
+    assert TicTacToe().turn(state) is None
+    assert TicTacToe().ranking(state) == (frozenset({0, 1}),)
+
+
+@pytest.mark.parametrize(
+    ("board", "winner"),
+    [
+        (("RRRR", "YYY", "", "", "", "", ""), 0),
+        (("R", "R", "R", "YYY", "Y", "Y", "Y"), 1),
+        (("R", "YR", "YYR", "YRYR", "", "", ""), 0),
+        (("RRRY", "RRY", "RY", "Y", "", "", ""), 1),
+        (("", "", "", "RRRY", "RRY", "RY", "Y"), 1),
+        (("RRR", "YYY", "", "", "", "", ""), None),
+        (("R", "R", "", "R", "R", "", ""), None),
+    ],
+)
+def test_four_in_a_row_win(board: tuple[str, ...], winner: int | None) -> None:
+    assert ConnectFour().winner(board) == winner
+
+
+def test_a_full_column_takes_no_more() -> None:
+    game = ConnectFour()
+    view = game.view(State(("RYRYRY", *[""] * 6), (0, 1), 2), 0)
+
+    assert Drop(0) not in list(game.actions(view))
+    with pytest.raises(IllegalAction, match="it cannot be done now: drops a disc into column 0"):
+        game.check(view, Drop(0))
+
+
+def test_the_last_one_left_is_first() -> None:
+    game = TicTacToe()
+
+    state = game.eject(game.deal(2, bytes(32)), 0, Moment.TURN)
+
+    assert game.turn(state) is None
+    assert game.ranking(state) == (frozenset({1}),)
+
+
+def test_the_others_play_on_and_points_are_kept() -> None:
+    game = Heaps()
+    state = game.apply(game.deal(3, bytes(32)), Take(3, 3))
+
+    state = game.eject(state, 1, Moment.TURN)
+
+    assert (game.turn(state), game.order(state), game.scores(state)) == (2, (2, 0), (3, 0, 0))
+    state = game.apply(state, Pass())
+    assert game.turn(state) == 0
+    assert game.ranking(state) == (frozenset({0}), frozenset({2}))
+
+
+def test_a_single_seat_is_nobodys_last_one_left() -> None:
+    game = Heaps()
+
+    assert game.turn(game.deal(1, bytes(32))) == 0
+
+
+def test_a_view_says_who_sees_it_and_draws_itself() -> None:
+    game = Heaps()
+    view = game.view(game.deal(3, bytes(32)), 1)
+
+    assert (view.me, view.opponents, view.position.heaps) == (1, (0, 2), (1, 2, 3, 4))
+    assert game.imagine(view) is view.state
+    assert "3  a  |  |  |" in str(view)
+    assert view._repr_svg_().startswith("<svg")
+
+
+def test_types_are_taken_from_the_class_and_actions_are_called_by_theirs() -> None:
+    assert TicTacToe.action is Mark
+    assert Heaps.action == Take | Pass
+    assert msgspec.json.encode(Take(1, 2)) == b'{"type":"take","heap":1,"count":2}'
+    assert (str(Take(1, 2)), str(Pass())) == ("takes 1 2", "passes")
+
+
+HALF = {"position": ["R", "", "", "", "", "", ""], "order": [1, 0], "seats": 2}
+NONSENSE: dict[str, Any] = {
+    "another board": {**HALF, "position": ["R", ""]},
+    "four discs of nobody's": {**HALF, "position": ["ZZZZ", "", "", "", "", "", ""]},
+    "a seat twice": {**HALF, "order": [1, 1]},
+    "a seat that is not there": {**HALF, "order": [2]},
+    "too many seats": {**HALF, "seats": 7},
+    "something else too": {**HALF, "more": 1},
+    "no position": {"order": [0, 1], "seats": 2},
+}
+
+
+@pytest.mark.parametrize("plain", NONSENSE.values(), ids=NONSENSE)
+def test_what_makes_no_sense_is_refused_in_one_line(plain: Any) -> None:
+    game = ConnectFour()
+    assert game.unpack_state(HALF).order == (1, 0)
+
+    with pytest.raises(BadRequest, match="no position of connect-four"):
+        game.unpack_state(plain)
+    with pytest.raises(BadRequest, match="no position of connect-four"):
+        game.unpack({"seat": 0, **plain})

@@ -1,0 +1,77 @@
+"""Type actions of games of the kit as people do."""
+
+from typing import Any
+
+import pytest
+
+from examples.games.connect_four import ConnectFour, Drop
+from examples.games.tic_tac_toe import Mark, TicTacToe
+from fairplay import BadRequest
+from fairplay.kit import Action, BoardGame
+from fairplay.kit.notation import foresee, help_for, made, read, write
+from tests.kit.nim import Heaps, Pass, Take
+from tests.some import some
+
+GAMES: list[BoardGame[Any, Any]] = [TicTacToe(), ConnectFour(), Heaps()]
+
+
+class Odd(Action, frozen=True):
+    at: tuple[int, int]
+    loud: bool
+    to: str | None = None
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_what_is_written_is_read(game: BoardGame[Any, Any]) -> None:
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    for action in some(list(game.actions(view))):
+        assert read(view, write(action)) == action
+        assert read(view, f"  {write(action).upper()} ") == action
+
+
+@pytest.mark.parametrize(
+    ("typed", "action"),
+    [("mark 0 2", Mark(0, 2)), ("0 2", Mark(0, 2)), ("0,2", Mark(0, 2)), ("(1, 1)", Mark(1, 1)), ("7 -1", Mark(7, -1))],
+)
+def test_people_need_not_say_everything(typed: str, action: Mark) -> None:
+    game = TicTacToe()
+
+    assert read(game.view(game.deal(2, bytes(32)), 0), typed) == action
+
+
+def test_the_right_one_of_several_kinds_is_meant() -> None:
+    game = Heaps()
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    assert read(view, "pass") == Pass()
+    assert read(view, "2 1") == Take(2, 1)
+    assert read(view, "take 9 9") == Take(9, 9)
+
+
+@pytest.mark.parametrize("typed", ["", "mark", "mark 0", "0 1 2", "take 0 0", "mark a b", "0.5 1"])
+def test_what_cannot_be_meant_is_answered_by_what_can(typed: str) -> None:
+    game = TicTacToe()
+
+    with pytest.raises(BadRequest, match="write mark 0 0, or mark 0 1, or mark 0 2"):
+        read(game.view(game.deal(2, bytes(32)), 0), typed)
+
+
+def test_details_of_any_kind_are_written_one_after_the_other() -> None:
+    assert write(Odd((1, 2), True)) == "odd 1 2 yes -"
+    assert made(int, ["7"]) is None
+
+
+def test_help_lists_every_kind() -> None:
+    assert help_for(Heaps).splitlines()[:2] == [
+        "take HEAP COUNT         take some matches from a heap",
+        "pass                    do nothing, once in a game",
+    ]
+
+
+def test_what_comes_of_an_action_is_foreseen() -> None:
+    game = ConnectFour()
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    assert foresee(view, Drop(3)).position[3] == "R"
+    assert foresee(view, Drop(3)).seat == 0
