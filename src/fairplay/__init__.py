@@ -12,6 +12,7 @@ The layout of the package; imports go downwards only:
     players     reaching a player            journal     matches on disk
     course      the course's JSON: one file per game
     games       the rules: one folder per game
+    kit         for games in one file
     referee     how a match is run           render      pictures
     core        the vocabulary: values and interfaces
     kernels     in C: what games are asked most often

@@ -1,0 +1,291 @@
+"""Do with the games in one file whatever can be done with a game, as their authors would."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.cli.command import BEST_SANDBOX, SCRIPT, Done, refusal, script, started
+from tests.page.browser import needs_chromium
+from tests.page.browser import started as browser_started
+from tools.tables import ROOT
+
+FOLDER = ROOT / "examples" / "games"
+GAMES = {"tic-tac-toe": "py:tic_tac_toe:TicTacToe", "connect-four": "py:connect_four:ConnectFour"}
+LONGEST = {"tic_tac_toe": 80, "connect_four": 120}  # lines
+SIGNS = {"tic-tac-toe": "XO", "connect-four": "RY"}
+BOT = {
+    "tic-tac-toe": """
+from tic_tac_toe import Mark, TicTacToe
+
+def take_turn(view):
+    free = [square for square, owner in enumerate(view.position) if owner is None]
+    return Mark(*divmod(free[-1], 3))
+""",
+    "connect-four": """
+from connect_four import ConnectFour, Drop
+
+def take_turn(view):
+    game, moves = view.game, list(view.game.actions(view))
+    after = [game.apply(game.imagine(view), move).position for move in moves]
+    return next((move for move, position in zip(moves, after) if game.winner(position) == view.me), moves[0])
+""",
+}
+PLAIN_PROGRAM = """
+import json, sys
+
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] == "goodbye":
+        break
+    answer = None
+    if said["type"] == "take_turn":
+        position = said["view"]["position"]
+        if len(position) == 9:
+            answer = {"type": "mark", "row": position.index(None) // 3, "column": position.index(None) % 3}
+        else:
+            answer = {"type": "drop", "column": min(range(7), key=lambda column: len(position[column]))}
+    print(json.dumps({"nonce": said["nonce"], "answer": answer}), flush=True)
+"""
+each_game = pytest.mark.parametrize("game", GAMES)
+
+
+def command(*words: str, **options: str) -> Done:
+    """Run the command where the games are."""
+    return script(*words, cwd=FOLDER, **options)
+
+
+def handed(game: str) -> tuple[str, str]:
+    return "--game", GAMES[game]
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A game, and the journal of a match of it, in which somebody cheats at last."""
+    game, folder = str(request.param), tmp_path_factory.mktemp("games")
+    done = command(
+        "play", *handed(game), "ann=lookahead", "bob=random", "--seed", "7", "--journal", str(folder), "--quiet"
+    )
+    assert (done.code, done.err) == (0, ""), done
+    (path,) = folder.glob("*.jsonl")
+    return game, path
+
+
+@pytest.mark.parametrize(("file", "most"), LONGEST.items())
+def test_a_whole_game_is_a_short_file(file: str, most: int) -> None:
+    assert len((FOLDER / f"{file}.py").read_text().splitlines()) < most
+
+
+def test_it_is_named_by_its_address_or_by_game_or_by_both() -> None:
+    game = "tic-tac-toe"
+    ways = (
+        ("play", GAMES[game], "random", "random"),
+        ("play", *handed(game), "random", "random"),
+        ("play", "random", "random", f"--game={GAMES[game]}"),
+        ("play", game, "random", "random", *handed(game)),
+    )
+    done = [command(*way, "--seed", "1", "--quiet") for way in ways]
+
+    assert {one.code for one in done} == {0}
+    assert len({one.out for one in done}) == 1
+    assert refusal(command("play", "fish", "random", "random", *handed(game))).startswith(
+        "tic-tac-toe is for 2 players"
+    )
+
+
+@each_game
+def test_it_is_listed_with_its_players_and_its_parameters(game: str) -> None:
+    assert f"\n{game}: " in command("games", *handed(game)).out
+    assert f"\n{game}: " not in command("games").out
+    assert "lookahead:N" in command("players", GAMES[game]).out
+
+
+def test_parameters_are_those_of_its_fields() -> None:
+    game = GAMES["connect-four"]
+
+    small = command("play", game, "random", "lookahead", "--set", "columns=5", "--set", "height=4", "--seed", "1")
+    assert "   0  1  2  3  4\n" in small.out
+    assert refusal(command("play", game, "random", "random", "--set", "columns=3")).startswith(
+        "connect-four cannot be played with columns=3 (columns: of the board, 4 to 20)"
+    )
+
+
+def test_it_is_verified_and_shown_again_and_listed(recorded: tuple[str, Path]) -> None:
+    game, path = recorded
+
+    assert "same result" in command("verify", str(path), *handed(game)).out
+    shown = command("replay", str(path), *handed(game), "--lines").out
+    assert f" {SIGNS[game][0]}  red " in shown
+    assert "ann" in command("replay", str(path), "--at", "2", *handed(game)).out
+    assert "nobody was ejected" in command("why", str(path), *handed(game)).out
+    assert " finished" in command("library", "list", str(path.parent), *handed(game)).out
+    assert path.stem[:6] in command("library", "find", str(path.parent), *handed(game)).out
+    card = command("library", "show", str(path.parent), path.stem, *handed(game)).out
+    (again,) = re.findall("fairplay verify .*", card)
+    assert command(*shlex.split(again)[1:]).code == 0
+
+
+def test_without_its_game_a_journal_is_refused_in_one_line(recorded: tuple[str, Path], tmp_path: Path) -> None:
+    game, path = recorded[0], tmp_path / recorded[1].name
+    path.write_bytes(recorded[1].read_bytes())
+
+    said = f"{path}: line 1: there is no game {game!r}; there is fish, tsuro, q; one of your own is named by --game"
+    assert command("verify", str(path)).err.startswith(f"fairplay: {said}")
+    for verb in ("replay", "why", "resume"):
+        assert refusal(command(verb, str(path))).startswith(said)
+    assert " unreadable: " in command("library", "list", str(path.parent)).out
+    assert " finished" in command("library", "list", str(path.parent), *handed(game)).out
+    other = next(name for name in GAMES if name != game)
+    assert refusal(command("replay", str(path), *handed(other))).startswith(f"{path}: line 1: there is no game")
+
+
+def test_it_is_drawn(recorded: tuple[str, Path], tmp_path: Path) -> None:
+    game, path = recorded
+
+    done = command("draw", str(path), "--at", "4", "-o", str(tmp_path / "it.svg"), *handed(game))
+
+    assert (done.code, done.err) == (0, "")
+    root = ElementTree.parse(tmp_path / "it.svg").getroot()
+    pieces = [part.get("href", "") for part in root.iter() if "-piece" in part.get("href", "")]
+    assert len(pieces) == 4 + 1 + 2  # of which one is in the header, and two on the cards
+    assert command("replay", str(path), "-o", str(tmp_path / "it.gif"), *handed(game)).code == 0
+
+
+@needs_chromium
+def test_its_page_can_be_stepped_through(recorded: tuple[str, Path], tmp_path: Path) -> None:
+    game, path = recorded
+    page_file = tmp_path / "it.html"
+    assert command("replay", str(path), "-o", str(page_file), *handed(game)).code == 0
+
+    with browser_started() as browser:
+        page = browser.new_page()
+        page.goto(page_file.as_uri())
+        expect(page.locator("#position")).to_have_text(re.compile(r"^0 / \d+$"))
+        page.keyboard.press("End")
+        last = page.locator("#position").inner_text().partition(" / ")[2]
+        expect(page.locator("#position")).to_have_text(f"{last} / {last}")
+        expect(page.locator("svg").first).to_be_visible()
+        assert "has won" in page.content() or "a draw" in page.content()
+
+
+def test_it_is_gone_on_with_as_a_branch(recorded: tuple[str, Path], tmp_path: Path) -> None:
+    game, path = recorded
+
+    done = command(
+        "resume", str(path), "--at", "2", "random", "lookahead", "--journal", str(tmp_path), "--quiet", *handed(game)
+    )
+
+    assert (done.code, done.err) == (0, "")
+    (branch,) = tmp_path.glob("*.jsonl")
+    assert "same result" in command("verify", str(branch), *handed(game)).out
+
+
+@each_game
+@pytest.mark.parametrize("far", [False, True], ids=["in Python", "in JSON"])
+def test_bots_are_checked_and_play(game: str, far: bool, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PLAIN_PROGRAM if far else BOT[game])
+    bot = f"exec:{sys.executable} {tmp_path}/bot.py" if far else f"{tmp_path}/bot.py"
+
+    checked = command("check-bot", GAMES[game], bot, *BEST_SANDBOX)
+    played = command("play", GAMES[game], f"ann={bot}", "bob=lookahead", "--seed", "1", "--quiet", *BEST_SANDBOX)
+
+    assert checked.code == 0, checked
+    assert "ready to play" in checked.out
+    assert "position 'near the end'" in checked.out
+    assert (played.code, played.err) == (0, ""), played
+    assert "is out" not in played.out
+
+
+@each_game
+def test_whoever_cheats_is_out_and_hears_why(game: str, tmp_path: Path) -> None:
+    field = {"tic-tac-toe": '{"type": "mark", "row": 9, "column": 0}', "connect-four": '{"type": "drop", "column": 9}'}
+    (tmp_path / "bot.py").write_text(f"def take_turn(view):\n    return {field[game]}\n")
+    words = ("play", GAMES[game], f"ann={tmp_path}/bot.py", "random", "--journal", str(tmp_path / "games"))
+
+    played = command(*words, *BEST_SANDBOX)
+    (path,) = (tmp_path / "games").glob("*.jsonl")
+    why = command("why", str(path), *handed(game)).out
+
+    assert "ann is out: illegal (turn), rule 0.2: it cannot be done now: " in played.out
+    assert "A seat does one of the things that the rules offer to it then, and nothing else." in why
+    asked, again = re.findall("fairplay (?:why-not|debug) .*", why)[::-1]
+    assert command(*shlex.split(asked)[1:]).code == 1
+    assert "the same as in the record" in command(*shlex.split(again)[1:]).out
+    assert command("check-bot", GAMES[game], f"{tmp_path}/bot.py", *BEST_SANDBOX).code == 1
+
+
+@each_game
+def test_people_play_it(game: str) -> None:
+    first = {"tic-tac-toe": "0 0", "connect-four": "3"}[game]
+    typed = f"help\nmoves\n{first}\n\nresign\ny\n"
+
+    done = command("play", GAMES[game], "ann=human", "bob=random", "--seed", "1", input=typed)
+
+    assert f"\nann {'marks 0 0' if game == 'tic-tac-toe' else 'drops a disc into column 3'}\n" in done.out
+    assert "ann is out: gone (turn), left the table" in done.out
+
+
+@each_game
+def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Path) -> None:
+    (tmp_path / "last.py").write_text(BOT[game])
+    text = command("tournament", "--init", GAMES[game]).out
+    assert f'game = "{game}"' in text
+    text = text.replace("games = 60", "games = 6").replace('# folders = ["./bots/*.py"]', 'folders = ["./last.py"]')
+    (tmp_path / "cup.toml").write_text(f'sandbox = "{"auto" if not BEST_SANDBOX else "none"}"\n{text}')
+
+    done = command("tournament", str(tmp_path / "cup.toml"), "--quiet", "--jobs", "2", *handed(game))
+
+    assert (done.code, done.err) == (0, ""), done
+    results = json.loads((tmp_path / "cup" / "results.json").read_text())
+    assert {row["name"] for row in results["standings"]} == {"random", "lookahead", "last"}
+    assert not any(results["faults"].values())
+    assert command("standings", str(tmp_path / "cup"), *handed(game)).code == 0
+    assert "there is no game" in refusal(command("tournament", str(tmp_path / "cup.toml")))
+
+
+@each_game
+def test_many_games_are_played_on_all_cores(game: str) -> None:
+    done = command("play", *handed(game), "random", "lookahead:50", "--games", "4", "--jobs", "2", "--quiet")
+
+    assert (done.code, done.err) == (0, ""), done
+    assert "lookahead:50" in done.out
+
+
+def test_a_house_serves_it(tmp_path: Path) -> None:
+    game = GAMES["connect-four"]
+    words = ("--port", "0", "--folder", str(tmp_path / "house"), "--wait", "0.2", "--fill", "random")
+    house = started([SCRIPT, "serve", game, *words], cwd=FOLDER)
+    try:
+        assert house.stderr is not None
+        place = ""
+        while not place:
+            found = re.search(r"127\.0\.0\.1:(\d+)", house.stderr.readline())
+            place = found[0] if found else ""
+        joined = command("join", place, "lookahead:50", "--name", "ann", "--matches", "1", "--game", game)
+        assert "playing connect-four as ann" in joined.err
+        assert joined.code == 0, joined
+    finally:
+        house.terminate()
+        house.communicate(timeout=20)
+    (path,) = (tmp_path / "house" / "matches").glob("*.jsonl")
+    assert "same result" in command("verify", str(path), "--game", game).out
+
+
+def test_a_game_in_one_file_is_typed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "tic_tac_toe.py", "connect_four.py"],
+        cwd=FOLDER,
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,214 @@
+"""Find games of others: installed, or handed over; and never because a file names one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadJournal, BadRequest, MatchSpec
+from fairplay.core.errors import FairplayError
+from fairplay.games import GAMES, HANDED, OTHERS, game_with, hand_over, is_known, others, rules_of, title
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import Entrant
+from fairplay.journal.replay import read
+from tests.cli.command import fairplay, refusal
+from tests.games.others import COIN, module, nothing_known, package
+from tests.journal.journals import plain, sealed
+from tests.journal.libraries import FISH, play, simple
+
+__all__ = ["nothing_known"]
+pytestmark = pytest.mark.usefixtures("nothing_known")
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path, with a module of a game in it."""
+    module(tmp_path, "game_coin")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_an_installed_game_is_known_by_its_name(path: Path) -> None:
+    package(path, "coins", "coin = game_coin:Coin")
+
+    assert is_known("coin")
+    assert others() == ["coin"]
+    assert "game_coin" not in sys.modules
+    assert game_with("coin", {}).name == "coin"
+    assert [*title("coin").house] == ["random", "lookahead"]
+    assert (title("coin").handed, title("coin").travels) == ((), True)
+    assert run(MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("lookahead")))).result
+
+
+def test_what_a_module_brings_itself_comes_before_what_is_free(path: Path) -> None:
+    module(
+        path,
+        "game_own",
+        f'{COIN}\nQUICK = {{}}\nHELP = "Just say it."\ndef write(action):\n    return "tails"\n',
+        "own",
+    )
+    package(path, "coins", "own = game_own:Coin")
+
+    assert title("own").help == "Just say it."
+    assert title("own").write(None) == "tails"
+    assert title("own").read.__module__ == "fairplay.kit.notation"
+
+
+def test_what_a_module_imports_is_not_taken_for_its_own(path: Path) -> None:
+    module(path, "game_own", f"{COIN}\nfrom json import loads as read\n", "own")
+    package(path, "coins", "own = game_own:Coin")
+
+    assert title("own").read.__module__ == "fairplay.kit.notation"
+
+
+def test_a_game_that_is_not_of_the_kit_says_what_it_does_not_bring() -> None:
+    hand_over("py:tests.toy:Toy")
+
+    with pytest.raises(BadRequest, match="toy brings no 'HOUSE', which only games made from"):
+        _ = title("toy").house
+    assert title("toy").ladder == ()
+
+
+BROKEN = {
+    "game_bad:Coin": "cannot be loaded: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
+    "game_coin:Nobody": "cannot be loaded: AttributeError",
+    "game_absent:Coin": "cannot be loaded: ModuleNotFoundError",
+    "game_coin:Heads": "is no game: it is no class that is made from fairplay.Game",
+    "game_coin:COINS": "is no game",
+    "game_coin:BoardGame": "is no whole game: it has no 'name'",
+    "game_coin:Half": "is no whole game: it has no 'moves'",
+    "game_coin:Loud": "no game can be called 'LOUD!'",
+    "game_coin:Crowd": "its seats are no range",
+    "game_coin:Other": "is called 'other', but its entry point 'bad'",
+}
+MORE = """
+COINS = 7
+class Half(BoardGame[bool, Heads], frozen=True):
+    name = "bad"
+    start = after = rows = Coin.start
+class Loud(Coin, frozen=True):
+    name = "LOUD!"
+class Crowd(Coin, frozen=True):
+    name, seats = "bad", range(0)
+class Other(Coin, frozen=True):
+    name = "other"
+"""
+
+
+@pytest.mark.parametrize(("entry", "why"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_package_breaks_nothing_else(path: Path, entry: str, why: str) -> None:
+    module(path, "game_bad", "import nothing_of_the_kind")
+    module(path, "game_coin", COIN + MORE)
+    package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
+
+    assert why in refusal(fairplay("play", "bad", "random", "random"))
+    assert fairplay("play", "coin", "random", "random", "--quiet").code == 0
+    listed = fairplay("games")
+    assert (listed.code, listed.err) == (0, "")
+    assert listed.out.count("\nbad: ") == 1
+    assert why in listed.out
+    assert "\ncoin: Heads win. 2 players." in listed.out
+    assert fairplay("--help").code == 0
+    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+
+
+def test_two_packages_with_one_name_are_told(path: Path) -> None:
+    module(path, "game_more")
+    package(path, "coins", "coin = game_coin:Coin")
+    package(path, "more-coins", "coin = game_more:Coin")
+
+    said = refusal(fairplay("play", "coin", "random", "random"))
+
+    assert said == "two packages bring a game 'coin': coins and more-coins; uninstall one of them"
+    assert "game_coin" not in sys.modules
+
+
+def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
+    package(path, "coins", "coin = game_coin:Coin")
+    package(path / "again", "coins-again", "coin = game_coin:Coin")
+    sys.path.append(str(path / "again"))
+    try:
+        assert rules_of("coin").name == "coin"
+    finally:
+        sys.path.remove(str(path / "again"))
+
+
+def test_nobody_takes_the_place_of_a_game_of_ours(path: Path) -> None:
+    module(path, "game_fish", name="fish")
+    package(path, "coins", "fish = game_fish:Coin")
+
+    assert rules_of("fish").__module__ == "fairplay.games.fish.game"
+    assert others() == []
+    with pytest.raises(BadRequest, match="there is a game 'fish' already, of fairplay's own"):
+        hand_over("py:game_fish:Coin")
+    assert "fish" not in OTHERS
+
+
+def test_what_is_handed_over_comes_before_what_is_installed_and_only_once(path: Path) -> None:
+    module(path, "game_more")
+    package(path, "coins", "coin = game_coin:Coin")
+    assert title("coin").rules.__module__ == "game_coin"
+
+    assert hand_over("py:game_more:Coin") == "coin"
+
+    assert title("coin").rules.__module__ == "game_more"
+    assert title("coin").handed == ("--game", "py:game_more:Coin")
+    assert hand_over("py:game_more:Coin") == "coin"
+    with pytest.raises(BadRequest, match="there is a game 'coin' already, which is py:game_more:Coin"):
+        hand_over("py:game_coin:Coin")
+    assert os.environ[HANDED] == "py:game_more:Coin"
+
+
+def test_whoever_is_started_from_here_knows_it_too(path: Path) -> None:
+    hand_over("py:game_coin:Coin")
+    asked = "from fairplay.games import title; print(title('coin').rules.__doc__)"
+
+    done = subprocess.run([sys.executable, "-P", "-c", asked], cwd=path, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "Heads win.\n"
+
+
+@pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "coin", "py:os:system", "../coin", ""])
+def test_nothing_is_imported_because_a_record_names_it(named: str, path: Path, tmp_path: Path) -> None:
+    (path / "game_coin.py").write_text("raise SystemExit('imported')")
+    journal = play(tmp_path, FISH, [simple(FISH)] * 2)
+    lines = plain(journal)
+    lines[0]["game"] = named
+    journal.write_bytes(sealed(lines))
+
+    with pytest.raises(BadJournal, match=r"line 1: there is no game .*; one of your own is named by --game"):
+        read(journal)
+    for verb in ("verify", "replay", "why"):
+        assert "there is no game" in refusal(fairplay(verb, str(journal)))
+    assert fairplay("library", "list", str(journal.parent)).code == 0
+    assert "game_coin" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("py:game_coin", "'py:game_coin' names no game; write py:module:Name"),
+        ("py:game_coin:Nobody", "there is no 'Nobody' in game_coin"),
+        ("py:game_absent:Coin", "py:game_absent:Coin cannot be loaded: ModuleNotFoundError"),
+        ("py:os:getcwd", "what py:os:getcwd names is no game"),
+    ],
+)
+def test_what_is_no_game_cannot_be_handed_over(path: Path, address: str, why: str) -> None:
+    with pytest.raises(FairplayError) as refused:
+        hand_over(address)
+
+    assert why in str(refused.value)
+    assert os.environ[HANDED] == ""
+
+
+def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise AssertionError("it was looked for")
+
+    monkeypatch.setattr("fairplay.games.elsewhere.find", fail)
+
+    assert [rules_of(name).name for name in GAMES] == [*GAMES]
+    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0

@@ -1,0 +1,48 @@
+"""Keep a match of a game, and notice when it comes out otherwise."""
+
+from pathlib import Path
+
+import pytest
+
+from examples.games.connect_four import ConnectFour, Drop
+from examples.games.tic_tac_toe import TicTacToe
+from fairplay.games.q import Q
+from fairplay.testing.goldens import check_golden, story_of
+
+
+class Leaning(ConnectFour, frozen=True):
+    """Discs fall a column further."""
+
+    def after(self, position: tuple[str, ...], seat: int, action: Drop) -> tuple[str, ...]:
+        further = (action.column + 1) % len(position)
+        return super().after(position, seat, action if len(position[further]) >= self.height else Drop(further))
+
+
+def test_a_match_is_written_once_and_then_held_against(tmp_path: Path) -> None:
+    file = tmp_path / "four.txt"
+    with pytest.raises(AssertionError, match="was not there and is now: look at it, and keep it"):
+        check_golden(ConnectFour(), file)
+
+    check_golden(ConnectFour(), file)
+
+    story = file.read_text().splitlines()
+    assert story[0] == "connect-four 1, seed golden, 2 seats"
+    assert story[1].startswith("player-1 drops a disc into column ")
+    assert story[-1].startswith('{"position":[')
+
+
+def test_other_rules_are_noticed_and_the_line_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "four.txt"
+    file.write_text(story_of(ConnectFour(), "golden"))
+
+    with pytest.raises(AssertionError, match=r"four.txt, line \d+: it was .*, and now is "):
+        check_golden(Leaning(), file)
+    file.write_text(f"{file.read_text()}more\n")
+    with pytest.raises(AssertionError, match="four.txt: it has"):
+        check_golden(ConnectFour(), file)
+
+
+def test_a_seed_tells_one_story_and_another_another() -> None:
+    assert story_of(TicTacToe(), "a") == story_of(TicTacToe(), "a")
+    assert story_of(TicTacToe(), "a") != story_of(TicTacToe(), "b")
+    assert "3 seats" in story_of(Q(), "a", seats=3)
