@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -57,7 +58,7 @@ for line in sys.stdin:
 each_game = pytest.mark.parametrize("game", GAMES)
 
 
-def command(*words: str, **options: str) -> Done:
+def command(*words: str, **options: Any) -> Done:
     """Run the command where the games are."""
     return script(*words, cwd=FOLDER, **options)
 

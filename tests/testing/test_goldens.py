@@ -38,7 +38,7 @@ def test_other_rules_are_noticed_and_the_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"four.txt, line \d+: it was .*, and now is "):
         check_golden(Leaning(), file)
     file.write_text(f"{file.read_text()}more\n")
-    with pytest.raises(AssertionError, match="four.txt: it has"):
+    with pytest.raises(AssertionError, match=r"four\.txt: it has"):
         check_golden(ConnectFour(), file)
 
 
