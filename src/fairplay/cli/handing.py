@@ -10,6 +10,7 @@ import click
 from fairplay.core.errors import BadRequest
 
 HANDED = "--game"
+NO_GAMES = ("course", "doctor", "status", "token")  # verbs to which it makes no difference
 ELSEWHERE = {
     "config",
     "tournament",
@@ -38,14 +39,16 @@ def handed(context: click.Context, _: click.Parameter, found: tuple[str, ...]) -
 
 
 def with_games(command: click.Command) -> click.Command:
-    """A verb that takes games of others."""
+    """A verb that takes games of others, if it has anything to do with games."""
+    if command.name in NO_GAMES:
+        return command
     for other in command.commands.values() if isinstance(command, click.Group) else ():
         with_games(other)
     for param in command.params:
         if param.name == "game" and isinstance(param.type, click.types.StringParamType):
             param.type = GameName()
     if not isinstance(command, click.Group) and not any(HANDED in param.opts for param in command.params):
-        about = "A game of your own, " + ("instead of GAME." if game_of(command) else "if the file is of one.")
+        about = "A game of your own, instead of GAME." if game_of(command) else "Know this game of your own, too."
         command.params.append(
             click.Option(
                 [HANDED, "handed"],

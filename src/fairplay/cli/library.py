@@ -70,7 +70,7 @@ def list_all(folder: str, limit: int | None, as_json: bool) -> None:
 
 @library.command("find")
 @folder_argument
-@click.option("--game", metavar="GAME", help="Of this game.")
+@click.option("--game", metavar="GAME", help="Of this game; py:module:Name for one of your own.")
 @click.option("--player", "players", multiple=True, metavar="NAME|ADDRESS", help="With this player; may be repeated.")
 @click.option("--winner", metavar="NAME", help="Won by this player, alone or in a tie.")
 @click.option(
