@@ -359,7 +359,10 @@ class Player:
 # What cannot be checked at all.
 
 REFUSED = {
-    "an unknown game": (("chess", "random"), "there is no game 'chess'; there is fish, tsuro, q"),
+    "an unknown game": (
+        ("chess", "random"),
+        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+    ),
     "an unknown player": (("fish", "rando"), "fish has no player 'rando'; it has random, "),
     "a missing file": (("fish", "./nobody.py"), "there is no Python file ./nobody.py"),
     "a missing program": (("fish", "exec:nobody_there"), "there is no program 'nobody_there'"),

@@ -184,7 +184,10 @@ def test_conditions_are_combined(conditions: str, found: list[str], folder: Path
         (("find", "--since", "\u0662026-11-16"), "write a date as"),
         (("find", "--since", "\x1b[2J\n"), "write a date as"),
         (("find", "--since", ""), "write a date as"),
-        (("find", "--game", "chess"), "there is no game 'chess'; there is fish, tsuro, q"),
+        (
+            ("find", "--game", "chess"),
+            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        ),
         (("find", "--fault", "rude"), "Invalid value for '--fault': 'rude' is not one of 'illegal', "),
         (("find", "--status", "good"), "Invalid value for '--status': 'good' is not one of 'finished', "),
         (("find", "--with", "rows"), "--with rows: write NAME=VALUE, and each name once"),

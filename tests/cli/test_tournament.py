@@ -43,7 +43,10 @@ REFUSED = {  # what the file says, and what is said of it
         {"format": '{ kind = "roundrobin" }'},
         "format.kind: there is no format 'roundrobin': did you mean 'round-robin'?",
     ),
-    "an unknown game": ({"game": '"fihs"'}, "game: there is no game 'fihs': did you mean 'fish'?"),
+    "an unknown game": (
+        {"game": '"fihs"'},
+        "game: there is no game 'fihs': did you mean 'fish'?",
+    ),
     "an unknown player": (
         {"players": '[{ player = "random" }, { player = "gredy" }]'},
         "player 2: fish has no player 'gredy': did you mean 'greedy'?",
@@ -80,7 +83,10 @@ MISUSED = {
     "a missing file": (("{folder}/no.toml",), "{folder}/no.toml: cannot be read: No such file or directory"),
     "a folder": (("{folder}",), "{folder}: this is no file"),
     "a file to begin with, and one": (("{cup}", "--init", "fish"), "--init takes no file: it prints one"),
-    "a file to begin with for no game": (("--init", "chess"), "there is no game 'chess'; there is fish, tsuro, q"),
+    "a file to begin with for no game": (
+        ("--init", "chess"),
+        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+    ),
     "no jobs": (("{cup}", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024."),
     "an unknown executor": (
         ("{cup}", "--executor", "poll"),

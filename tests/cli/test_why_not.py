@@ -356,7 +356,10 @@ def test_no_forged_match_is_looked_into(tmp_path: Path) -> None:
         ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
         (("fish", "--view", "x"), "Missing argument 'ACTION'."),
         (("fish", PLACE), "Missing option '--view'."),
-        (("chess", "--view", "x", PLACE), "there is no game 'chess'; there is fish, tsuro, q"),
+        (
+            ("chess", "--view", "x", PLACE),
+            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        ),
         (("fish", "--view", "/nowhere", PLACE), "/nowhere cannot be read: No such file or directory"),
         (("fish", "--view", "/", PLACE), "/ cannot be read: Is a directory"),
         (("fish", "--view", "a\0b", PLACE), "a\ufffdb cannot be read: embedded null byte"),

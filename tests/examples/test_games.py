@@ -36,7 +36,7 @@ from connect_four import ConnectFour, Drop
 def take_turn(view):
     game, moves = view.game, list(view.game.actions(view))
     after = [game.apply(game.imagine(view), move).position for move in moves]
-    return next((move for move, position in zip(moves, after) if game.winner(position) == view.me), moves[0])
+    return next((move for move, position in zip(moves, after) if game.winner(position) == view.seat), moves[0])
 """,
 }
 PLAIN_PROGRAM = """
@@ -279,9 +279,9 @@ def test_a_house_serves_it(tmp_path: Path) -> None:
     assert "same result" in command("verify", str(path), "--game", game).out
 
 
-def test_a_game_in_one_file_is_typed() -> None:
+def test_a_game_in_one_file_is_typed(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "tic_tac_toe.py", "connect_four.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "tic_tac_toe.py", "connect_four.py"],
         cwd=FOLDER,
         env={**os.environ, "MYPYPATH": str(ROOT / "src")},
         capture_output=True,

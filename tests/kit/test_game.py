@@ -9,7 +9,7 @@ import pytest
 from examples.games.connect_four import ConnectFour, Drop
 from examples.games.tic_tac_toe import Board, Mark, TicTacToe
 from fairplay import BadRequest, Game, IllegalAction, Moment
-from fairplay.kit import BoardGame, State, View
+from fairplay.kit import BoardGame, Player, State, View
 from fairplay.testing.conformance import check_game
 from tests.kit.nim import Heaps, Pass, Take
 
@@ -168,7 +168,13 @@ def test_a_view_says_who_sees_it_and_draws_itself() -> None:
     game = Heaps()
     view = game.view(game.deal(3, bytes(32)), 1)
 
-    assert (view.me, view.opponents, view.position.heaps) == (1, (0, 2), (1, 2, 3, 4))
+    assert view.me == Player(1, "blue", "b", 0)
+    assert [player.seat for player in view.opponents] == [0, 2]
+    assert (view.turn, view.position.heaps, view.board[0, 0], view.board[0, 1]) == (0, (1, 2, 3, 4), "a", ".")
+    with pytest.raises(BadRequest, match=r"\(4, 0\) is off the board"):
+        _ = view.board[4, 0]
+    with pytest.raises(BadRequest, match="none of them plays"):
+        _ = game.view(view.state, None).me
     assert game.imagine(view) is view.state
     assert "3  a  |  |  |" in str(view)
     assert view._repr_svg_().startswith("<svg")

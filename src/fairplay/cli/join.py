@@ -125,7 +125,9 @@ class Reported:
     show_default=True,
     help="Seconds without a message after which the host is given up.",
 )
-@click.option("--game", metavar="GAME", help="What to play at a house, if not anything; py:module:Name for a game of your own.")
+@click.option(
+    "--game", metavar="GAME", help="What to play at a house, if not anything; py:module:Name for a game of your own."
+)
 @click.option("--matches", type=click.IntRange(1), metavar="N", help="Leave a house after so many matches.")
 @click.option(
     "--token-file",

@@ -18,7 +18,7 @@ import msgspec
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.games import GAMES, OTHERS, is_known, others, title
+from fairplay.games import OTHERS, is_known, no_game, title
 from fairplay.journal.library import Query, find, look_up
 from fairplay.journal.summary import Seated, Status, Summary
 from fairplay.render.text import breadth, printable
@@ -103,7 +103,7 @@ def find_some(
     """
     refuse_unreadable((*players, *settings, winner or ""))
     if game is not None and not is_known(game):
-        raise BadRequest(f"there is no game {game!r}; there is {', '.join([*GAMES, *others()])}")
+        raise BadRequest(no_game(game))
     query = Query(
         game=game,
         status=Status(status) if status else None,

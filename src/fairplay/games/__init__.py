@@ -169,9 +169,16 @@ def found(name: str) -> Found:
 
         elsewhere.find(name)
     if name not in OTHERS:
-        there = ", ".join([*GAMES, *others()])
-        raise BadRequest(f"there is no game {name!r}; there is {there}; {OWN}")
+        raise BadRequest(no_game(name))
     return OTHERS[name]
+
+
+def no_game(name: str) -> str:
+    """What to say of a name that no game has."""
+    from fairplay.render.words import meant
+
+    said = meant(name, [*GAMES, *others()])
+    return f"there is no game {name!r}{said if said.endswith('?') else f'{said}; {OWN}'}"
 
 
 def is_known(name: str) -> bool:

@@ -1,3 +1,3 @@
-from fairplay.kit.game import Action, BoardGame, State, View
+from fairplay.kit.game import Action, Board, BoardGame, Player, State, View
 
-__all__ = ["Action", "BoardGame", "State", "View"]
+__all__ = ["Action", "Board", "BoardGame", "Player", "State", "View"]

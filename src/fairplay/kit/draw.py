@@ -126,7 +126,7 @@ def text(
 
 def looks(view: View[Any]) -> list[Look]:
     """What everybody's pieces look like, by seat."""
-    return [Look(_sign(view, seat), *HUES.get(_colour(view, seat), PLAIN)) for seat in range(view.state.seats)]
+    return [Look(player.sign, *HUES.get(player.colour, PLAIN)) for player in view.players]
 
 
 def grid(view: View[Any]) -> list[str]:
@@ -147,31 +147,19 @@ def changed(view: View[Any], before: View[Any] | None) -> set[Place]:
     }
 
 
-def _sign(view: View[Any], seat: Seat) -> str:
-    signs = view.game.signs
-    return signs[seat] if seat < len(signs) else str(seat % 10)
-
-
-def _colour(view: View[Any], seat: Seat) -> str:
-    colours = view.game.colours
-    return colours[seat % len(colours)]
-
-
 def _owners(view: View[Any]) -> Mapping[str, Seat]:
     """Whose pieces each sign stands for."""
-    return {_sign(view, seat): seat for seat in range(view.state.seats)}
+    return {player.sign: player.seat for player in view.players}
 
 
 def _players(view: View[Any], names: Sequence[str]) -> list[Player]:
-    state, points, players = view.state, view.game.points(view.state.position), []
-    for seat, look in enumerate(looks(view)):
-        mark, out, score = (
-            _mark(view, state, seat),
-            seat not in state.order,
-            "" if points is None else str(points[seat]),
+    players = []
+    for one, look in zip(view.players, looks(view), strict=True):
+        mark, out = _mark(view, view.state, one.seat), one.seat not in view.state.order
+        score, lit = "" if one.points is None else str(one.points), bool(mark) and not out
+        players.append(
+            Player(look, one.colour, named(names, one.seat), mark, lit=lit, out=out, facts=score, score=score)
         )
-        lit, hue = bool(mark) and not out, _colour(view, seat)
-        players.append(Player(look, hue, named(names, seat), mark, lit=lit, out=out, facts=score, score=score))
     return players
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 import msgspec
 
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, Ranking, Seat
 
 P = TypeVar("P")  # a position: any type that msgspec reads and writes
@@ -44,6 +44,27 @@ class State(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True)
     seats: int  # how many sat down
 
 
+class Player(msgspec.Struct, frozen=True):
+    """Who sits somewhere."""
+
+    seat: Seat
+    colour: str
+    sign: str  # what stands for its pieces on the board
+    points: int | None  # None: there are none in this game
+
+
+class Board(msgspec.Struct, frozen=True):
+    """The signs on the board, by row and column: board[0, 2]."""
+
+    rows: tuple[str, ...]
+
+    def __getitem__(self, place: tuple[int, int]) -> str:
+        row, column = place
+        if row not in range(len(self.rows)) or column not in range(len(self.rows[row])):
+            raise BadRequest(f"{place} is off the board")
+        return self.rows[row][column]
+
+
 class View(msgspec.Struct, Generic[P], frozen=True):
     """What a seat sees; None: what spectators see. It knows its game, with the parameters that it is played with."""
 
@@ -57,14 +78,33 @@ class View(msgspec.Struct, Generic[P], frozen=True):
         return self.state.position
 
     @property
-    def me(self) -> Seat | None:
-        """Whose view it is."""
-        return self.seat
+    def me(self) -> Player:
+        """Whose view it is. Raises BadRequest for spectators."""
+        if self.seat is None:
+            raise BadRequest("this is what spectators see, and none of them plays")
+        return self.players[self.seat]
 
     @property
-    def opponents(self) -> tuple[Seat, ...]:
-        """Everybody else who is still in, from whoever moves next."""
-        return tuple(seat for seat in self.state.order if seat != self.seat)
+    def opponents(self) -> tuple[Player, ...]:
+        """The others who are still in, from whoever moves next."""
+        return tuple(self.players[seat] for seat in self.state.order if seat != self.seat)
+
+    @property
+    def players(self) -> tuple[Player, ...]:
+        """Everybody by seat, the ejected too."""
+        game, seats = self.game, range(self.state.seats)
+        points = game.points(self.state.position) or [None] * len(seats)
+        return tuple(Player(seat, game.colour_of(seat), game.sign_of(seat), points[seat]) for seat in seats)
+
+    @property
+    def turn(self) -> Seat | None:
+        """Whose turn it is; None: the game is over."""
+        return self.game.turn(self.state)
+
+    @property
+    def board(self) -> Board:
+        """The board, as it is drawn."""
+        return Board(tuple(self.game.rows(self.state.position)))
 
     def __str__(self) -> str:
         from fairplay.kit.draw import text  # only if somebody wants to see it
@@ -131,6 +171,14 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
 
     # What is worked out from that.
 
+    def sign_of(self, seat: Seat) -> str:
+        """What stands for the pieces of a seat; its number, if there are not enough signs."""
+        return self.signs[seat] if seat < len(self.signs) else str(seat % 10)
+
+    def colour_of(self, seat: Seat) -> str:
+        """The colour of a seat's pieces."""
+        return self.colours[seat % len(self.colours)]
+
     def deal(self, seats: int, seed: bytes) -> State[P]:
         """As they begin; nothing is drawn by lot."""
         return State(self.start(seats), tuple(range(seats)), seats)
@@ -156,9 +204,9 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
 
     def actions(self, view: View[P]) -> Iterator[A]:
         """§0.2: what the game offers to whoever is on turn."""
-        seat = view.seat
-        if seat is None or seat != self.turn(view.state):
-            return iter(())
+        seat, turn = view.seat, self.turn(view.state)
+        if seat is None or seat != turn:
+            raise NotOnTurn(seat, turn)
         return iter(self.moves(view.state.position, seat))
 
     def check(self, view: View[P], action: A) -> None:

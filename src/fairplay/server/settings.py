@@ -8,7 +8,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
-from fairplay.games import GAMES, OWN, game_with, is_known, others, title
+from fairplay.games import game_with, is_known, no_game, title
 from fairplay.players.address import house_strategy
 from fairplay.players.limits import Limits, Seconds
 from fairplay.players.location import of_the_house
@@ -176,7 +176,7 @@ def offer(
 ) -> Offer:
     """An offer that can be met. Raises BadRequest if it makes no sense."""
     if not is_known(game):
-        raise BadRequest(f"there is no game {game!r}{meant(game, [*GAMES, *others()])}; {OWN}")
+        raise BadRequest(no_game(game))
     if policy not in POLICIES:
         raise BadRequest(f"there is no policy {policy!r}{meant(policy, POLICIES)}")
     rules = game_with(game, parameters)

@@ -12,7 +12,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
-from fairplay.games import GAMES, OWN, is_known, others, title
+from fairplay.games import is_known, no_game, title
 from fairplay.hosting.spec import Entrant, seed_options
 from fairplay.players.level import Level
 from fairplay.players.limits import PLAIN, Limits, Seconds
@@ -93,7 +93,7 @@ def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes, joined: Sequenc
     if written.signup is not None and not joined:
         raise BadRequest("signup: players come to this one by themselves; run it by: fairplay serve --tournament FILE")
     if not is_known(written.game):
-        raise BadRequest(f"game: there is no game {written.game!r}{meant(written.game, [*GAMES, *others()])}; {OWN}")
+        raise BadRequest(f"game: {no_game(written.game)}")
     shelf = title(written.game)
     refuse_unknown(written.parameters, shelf.rules.__struct_fields__, "parameters")
     refuse_unknown(written.faults, ["default", *(fault.value for fault in Fault)], "faults")
