@@ -16,7 +16,7 @@ help:
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
-	@echo "make goldens   write the golden playthroughs and pictures and the protocol's transcript and schema anew; review the difference"
+	@echo "make goldens   write the golden playthroughs, pictures and example bots and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs anew"
 	@echo "make ratings   play the ladders of house players, and write their ratings anew (minutes; goes on if it was interrupted)"
@@ -93,6 +93,7 @@ goldens: setup
 	@$(BIN)/python -m tests.render.goldens
 	@$(BIN)/python -m tools.schema
 	@$(BIN)/python -m tests.examples.transcript
+	@$(BIN)/python -m tests.examples.written
 
 pictures: setup
 	@$(BIN)/python -m tools.film

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 from fairplay.cli.main import VERBS
 
@@ -63,6 +64,13 @@ def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_
     assert loaded & {"fairplay.players.sandbox", "fairplay.players.remote", "fairplay.hosting.table"} == set()
     assert loaded & {"fairplay.cli.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
+
+
+def test_a_new_bot_is_written_at_once(tmp_path: Path) -> None:
+    loaded = loaded_by_the_command("new-bot", "fish", str(tmp_path / "bot.py"))
+
+    assert (tmp_path / "bot.py").is_file()
+    assert loaded & {*HEAVY, "socket", "fairplay.hosting.table", "fairplay.games.tsuro"} == {"click"}
 
 
 def test_the_meter_turns_red() -> None:

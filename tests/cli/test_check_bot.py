@@ -78,7 +78,7 @@ def without_times(text: str) -> str:
         ("fish", f"exec:{sys.executable} {EXAMPLES}/bots/fish_sdk.py"),
         pytest.param(
             "q",
-            f"exec:node {EXAMPLES}/bots/q.js",
+            f"exec:node {EXAMPLES}/bots/q_bot.js",
             marks=pytest.mark.skipif(not shutil.which("node"), reason="there is no node here"),
         ),
     ],

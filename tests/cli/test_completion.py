@@ -65,6 +65,7 @@ def test_verbs() -> None:
 
 def test_games() -> None:
     assert tab("play", "") == list(GAMES)
+    assert tab("new-bot", "t") == ["tsuro"]
     assert tab("serve", "--course", "t") == ["tsuro"]
     assert tab("library", "find", ".", "--game", "q") == ["q"]
 
@@ -82,6 +83,7 @@ def test_players_behind_a_label_and_behind_other_options() -> None:
 
 def test_files_of_players_are_left_to_the_shell() -> None:
     assert tab("play", "fish", "./my") == ["option", "default"]
+    assert tab("new-bot", "fish", "my") == ["option", "default"]
 
 
 def test_parameters_and_their_values() -> None:
@@ -100,6 +102,7 @@ def test_limits() -> None:
 def test_options_and_their_choices() -> None:
     assert tab("play", "fish", "--sa") == ["--sandbox"]
     assert tab("play", "fish", "--sync", "b") == ["batch"]
+    assert tab("new-bot", "fish", "--language", "j") == ["js", "java"]
 
 
 def test_journals_by_path_and_by_id(tmp_path: Path) -> None:

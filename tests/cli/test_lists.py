@@ -17,6 +17,7 @@ VERBS = [
     "play",
     "tournament",
     "standings",
+    "new-bot",
     "check-bot",
     "join",
     "serve",

@@ -1,27 +1,32 @@
-"""Let the example bots play whole matches, each in a process of its own."""
+"""Let the example bots, and all that fairplay new-bot writes, play whole matches, each in a process of its own."""
 
 import ast
 import asyncio
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from fairplay import Ejected, Fault, Journal, Moment
+from fairplay.cli.new_bot import LANGUAGES, class_of, commands, default_name, written
+from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
 from fairplay.players.wire import goodbye
 from tests.cli.command import SMALL, fairplay
 from tests.examples.programs import AnyGame, dealt, played, shut_in
+from tests.examples.written import BOTS, WRITTEN
 from tests.players.machine import needs_strict
-
-BOTS = Path(__file__).parents[2] / "examples" / "bots"
+from tests.some import some
 
 # A text that looks like all that a bot may search for, and holds what is odd in JSON and in JavaScript.
 TRICKY = (
@@ -38,19 +43,28 @@ FISH: Tables = [
     (Fish(rows=100, columns=2, fish=1, holes=150), ["greedy"]),
     (Fish(rows=30, columns=40), ["random"]),
 ]
+TSURO: Tables = [
+    (Tsuro(size=5), ["second", "third"]),
+    (Tsuro(), ["random", "survivor"]),
+    (Tsuro(size=4), ["random", "random", "random", "random"]),
+    (Tsuro(size=3, tiles="cycle"), ["random", "third"]),
+    (Tsuro(size=30), ["random", "random"]),
+]
 QS: Tables = [(Q(), ["dag"]), (Q(), ["random", "random"]), (Q(), ["random", "dag", "random"])]
-TABLES = {
-    "fish_plain.py": FISH,
-    "fish_sdk.py": FISH,
-    "fish.c": FISH,
-    "Fish.java": FISH,
-    "fish.go": FISH,
-    "q.js": QS,
-}
+TABLES = {"fish": FISH, "tsuro": TSURO, "q": QS}
+NEW = {default_name(game, language): (game, language) for game in GAMES for language in LANGUAGES}
+BY_HAND = {"fish_plain.py": "fish", "fish_sdk.py": "fish"}
+PLAYS = {**BY_HAND, **{bot: game for bot, (game, _) in NEW.items()}}  # what each bot plays
+FISHERS = [bot for bot, game in PLAYS.items() if game == "fish" and bot != "fish_sdk.py"]
 TOOLS = {"py": (), "c": ("gcc",), "java": ("java", "javac"), "go": ("go",), "js": ("node",)}
+STRICTLY = {
+    "gcc": ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Werror"),
+    "javac": ("-Xlint:all", "-Werror"),
+}
+NO_OPTION = ("3.6", "4.5")  # clauses of Tsuro; those of the others are of things that nobody does here
 UNHURRIED = ("--limit", "move=60,start=60")  # for this machine may be busy
 
-each_bot = pytest.mark.parametrize("bot", TABLES)
+each_bot = pytest.mark.parametrize("bot", PLAYS)
 
 
 @pytest.fixture(scope="module")
@@ -65,27 +79,29 @@ def command(bot: str, folder: Path) -> list[str]:
 
 
 def command_of(bot: str, folder: Path) -> list[str]:
-    """What runs a bot, compiled if it has to be; the test is skipped where the tools for it are missing."""
-    source, suffix = str(BOTS / bot), bot.rpartition(".")[2]
+    """What runs a bot, written and compiled if it has to be; the test is skipped where the tools for it are missing."""
+    stem, suffix = bot.split(".")
     for tool in TOOLS[suffix]:
         if shutil.which(tool) is None:
             pytest.skip(f"there is no {tool} to run {bot} with")
-    made = str(folder / suffix)
+    if bot in BY_HAND:
+        return [sys.executable, str(BOTS / bot)]
+    game, language = NEW[bot]
+    source, made = folder / suffix / bot, folder / suffix / stem
+    if not source.exists():
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(written(game, language, bot))
+        if LANGUAGES[language].compiles:
+            tool, *more = shlex.split(commands(game, language, str(source))[0])
+            subprocess.run([tool, *STRICTLY.get(tool, ()), *more], check=True, env=surroundings(folder))
     match suffix:
-        case "c":
-            compiling, running = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], [made]
-        case "java":
-            compiling = ["javac", "-Xlint:all", "-Werror", "-d", made, source]
-            running = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", made, "Fish"]
-        case "go":
-            compiling, running = ["go", "build", "-o", made, source], [made]
+        case "py":
+            return [sys.executable, "-P", "-m", "fairplay.bot", str(source)]
         case "js":
-            return ["node", source]
-        case _:
-            return [sys.executable, source]
-    if not Path(made).exists():
-        subprocess.run(compiling, check=True, env=surroundings(folder))
-    return running
+            return ["node", str(source)]
+        case "java":
+            return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", str(made), class_of(game)]
+    return [str(made)]
 
 
 def surroundings(folder: Path) -> dict[str, str]:
@@ -94,23 +110,28 @@ def surroundings(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "HOME": str(folder), "GOCACHE": str(folder / "cache")}
 
 
+def guilty(ejected: Sequence[Ejected], seat: int) -> list[Ejected]:
+    """How a bot was ejected for something that it could have helped: now and then Tsuro leaves it no legal option."""
+    return [one for one in ejected if one.seat == seat and one.clause not in NO_OPTION]
+
+
 @each_bot
 def test_a_bot_plays_whole_matches_and_is_never_ejected(bot: str, command: list[str]) -> None:
-    for number, (game, others) in enumerate(TABLES[bot]):
+    for number, (game, others) in enumerate(TABLES[PLAYS[bot]]):
         seat = number % (len(others) + 1)
         names = [f"{other} {TRICKY}" for other in range(len(others) + 1)]
         table = [*others[:seat], command, *others[seat:]]
 
         done = played(dealt(game, names, f"{bot} {number}"), table, match_id=TRICKY)
 
-        assert done.match.result.ejected == ()
+        assert guilty(done.match.result.ejected, seat) == []
         assert done.match.turn is None
         assert (done.code, done.err) == (0, "")
 
 
 @each_bot
 def test_a_bot_takes_a_receipt_for_the_result(bot: str, command: list[str], tmp_path: Path) -> None:
-    game, others = TABLES[bot][0]
+    game, others = TABLES[PLAYS[bot]][0]
     match = replace(dealt(game, ["bot", *others], bot), id="m1")
 
     with Journal(tmp_path).begin(match) as record:
@@ -118,11 +139,11 @@ def test_a_bot_takes_a_receipt_for_the_result(bot: str, command: list[str], tmp_
 
     closing = [said.text for said in done.said if said.by_referee and said.text.startswith(b'{"type":"closing"')]
     assert len(closing) == 1
-    assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
+    assert (guilty(done.match.result.ejected, 0), done.code, done.err) == ([], 0, "")
 
 
-@pytest.mark.parametrize("bot", ["q.js"])
-def test_the_bot_for_q_places_tiles(bot: str, command: list[str]) -> None:
+@pytest.mark.parametrize("bot", [bot for bot, game in PLAYS.items() if game == "q"])
+def test_the_bots_for_q_place_tiles(bot: str, command: list[str]) -> None:
     match = dealt(Q(), ["bot", "random"], "1")
     short = replace(match, state=replace(match.state, pile=match.state.pile[:30]))
 
@@ -132,7 +153,7 @@ def test_the_bot_for_q_places_tiles(bot: str, command: list[str]) -> None:
     assert any(b'"tell"' in said.text for said in done.said)
 
 
-@pytest.mark.parametrize("bot", ["fish_plain.py", "fish.c", "Fish.java", "fish.go"])
+@pytest.mark.parametrize("bot", FISHERS)
 def test_the_bots_that_look_for_fish_beat_one_that_does_not(bot: str, command: list[str]) -> None:
     matches = [played(dealt(Fish(), ["bot", "random"], str(seed)), [command, "random"]).match for seed in range(5)]
 
@@ -158,44 +179,51 @@ def test_a_bot_ends_quietly_when_the_referee_hangs_up(bot: str, command: list[st
 @needs_strict
 @each_bot
 def test_a_bot_that_is_shut_in_plays_whole_matches_and_ends_by_itself(bot: str, command: list[str]) -> None:
-    for number, (game, others) in enumerate(TABLES[bot][:3:2]):
+    for number, (game, others) in enumerate(TABLES[PLAYS[bot]][:3:2]):
         match = dealt(game, ["bot", *others], f"{bot} {number}")
 
         final, fate = asyncio.run(shut_in(match, [*others[:number], command, *others[number:]]))
 
-        assert final.result.ejected == ()
+        assert guilty(final.result.ejected, number) == []
         assert final.turn is None
         assert fate == "the program ended with exit code 0; it said nothing on stderr"
 
 
+def said_in(text: str) -> list[str]:
+    """The commands that a bot's own text says."""
+    return re.findall(r"^[/* \t]*((?:gcc|javac|go|fairplay) .*)$", text.partition("Change")[0], re.MULTILINE)
+
+
+def run(line: str, folder: Path, where: Path) -> str:
+    """What a line that somebody copies says, in a shell of theirs."""
+    shell = ["sh", "-c", line]
+    done = subprocess.run(shell, cwd=where, env=surroundings(folder), capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 @needs_strict
 @each_bot
-def test_a_bot_plays_shut_in_as_its_own_text_and_the_page_say(
+def test_a_bot_is_compiled_and_checked_and_plays_shut_in_as_its_own_text_says(
     bot: str, command: list[str], folder: Path, tmp_path: Path
 ) -> None:
-    lines = [line.lstrip("/* \t") for line in (BOTS / bot).read_text().splitlines()]
-    (line,) = [line for line in lines if "fairplay play " in line]
-    shutil.copy(BOTS / bot, tmp_path)
-    small = SMALL if TABLES[bot] is FISH else ()
-    more = shlex.join(["--sandbox", "strict", "--quiet", *UNHURRIED, *small])
+    text = (BOTS / bot).read_text() if bot in BY_HAND else written(*NEW[bot], bot)
+    (tmp_path / bot).write_text(text)
+    small = SMALL if TABLES[PLAYS[bot]] is FISH else ()
+    more = shlex.join(["--sandbox", "strict", *UNHURRIED])
 
-    done = subprocess.run(
-        ["sh", "-c", f"{line} {more}"],
-        cwd=tmp_path,
-        env=surroundings(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    *before, play = said_in(text)
+    out = [run(f"{line} {more}" if line.startswith("fairplay ") else line, folder, tmp_path) for line in before]
+    done = run(f"{play} {more} {shlex.join(['--quiet', '--seed', 'fair', *small])}", folder, tmp_path)
 
-    assert f"\n    {line}\n" in (BOTS / "README.md").read_text()
-    assert done.stdout.startswith("1. ")
-    assert " is out: " not in done.stdout
+    assert bot in BY_HAND or out[-1].endswith("\nready to play\n")
+    assert play.startswith("fairplay play ")
+    assert done.startswith("1. ")
+    assert " is out: " not in done
 
 
 @needs_strict
 def test_bots_in_four_languages_play_at_one_table_shut_in(folder: Path) -> None:
-    bots = ["fish_plain.py", "fish.c", "Fish.java", "fish.go"]
+    bots = ["fish_plain.py", "fish_bot.c", "FishBot.java", "fish_bot.go"]
     players = [f"{seat}=exec:{shlex.join(command_of(bot, folder))}" for seat, bot in zip("abcd", bots, strict=True)]
 
     done = fairplay("play", "fish", *players, "--sandbox", "strict", "--quiet", *UNHURRIED)
@@ -215,7 +243,66 @@ def test_the_plain_bot_needs_nothing_but_the_standard_library() -> None:
     assert imported <= sys.stdlib_module_names
 
 
-def test_every_bot_is_tried_out() -> None:
-    programs = {path.name for path in BOTS.iterdir() if path.is_file() and path.name != "README.md"}
+ODD = {
+    '"]}\\\\,\\n': [
+        [],
+        {},
+        "]}\\\\",
+        '\\\\"',
+        -1.5e3,
+        True,
+        False,
+        None,
+        " \u2028 \U0001f41f",
+        {"nonce": [{"view": 1}]},
+    ]
+}
 
-    assert programs == set(TABLES)
+
+@each_bot
+def test_a_bot_reads_json_however_it_is_written_and_ignores_what_it_does_not_know(bot: str, command: list[str]) -> None:
+    rules = title(PLAYS[bot]).rules()
+    state = rules.deal(rules.seats[0], bytes(32))
+    hello = {"type": "hello", "nonce": "1", "protocol": 1, "game": rules.name, "parameters": rules.public_parameters()}
+    turn = {"type": "take_turn", "nonce": "2", "view": rules.pack(rules.view(state, 0))}
+    asked = [{**message, "match": "m1", "turn": 1, "limit": 5.0} for message in (hello, turn)]
+    compact = [json.dumps(message, separators=(",", ":")) for message in asked]
+    spaced = [json.dumps({"odd": ODD, **message}, separators=(" , ", " : "), ensure_ascii=False) for message in asked]
+
+    answers = [
+        subprocess.run(command, input="\n".join([*lines, ""]), capture_output=True, text=True, check=True).stdout
+        for lines in (compact, spaced)
+    ]
+
+    (hello_back, turned), spaced_out = ([json.loads(line) for line in answer.splitlines()] for answer in answers)
+    assert hello_back["nonce"] == "1"
+    assert (turned["nonce"], turned["answer"]["type"]) == ("2", "place")
+    assert bot == "fish_sdk.py" or spaced_out == [hello_back, turned]  # which plays at random
+
+
+@pytest.mark.parametrize("bot", WRITTEN)
+def test_an_example_is_what_new_bot_writes(bot: str) -> None:
+    game, language = WRITTEN[bot]
+
+    assert (BOTS / bot).read_text() == written(game, language, bot), "run `make goldens`"
+
+
+def test_every_bot_is_tried_out_and_on_the_page() -> None:
+    programs = {path.name for path in BOTS.iterdir() if path.is_file() and path.name != "README.md"}
+    page = (BOTS / "README.md").read_text()
+
+    assert programs == {*BY_HAND, *WRITTEN}
+    assert WRITTEN.items() <= NEW.items()
+    for bot in some(programs):
+        assert f"\n    {said_in((BOTS / bot).read_text())[-1]}\n" in page
+
+
+def test_go_bots_are_written_as_gofmt_has_it(tmp_path: Path) -> None:
+    if shutil.which("gofmt") is None:
+        pytest.skip("there is no gofmt")
+    for game in GAMES:
+        (tmp_path / f"{game}.go").write_text(written(game, "go", "bot.go"))
+
+    done = subprocess.run(["gofmt", "-l", tmp_path], capture_output=True, text=True, check=True)
+
+    assert done.stdout == ""

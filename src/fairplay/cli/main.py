@@ -26,6 +26,7 @@ VERBS = {  # in the order in which a newcomer needs them; each has a file of its
     "play": "Play a match of GAME between PLAYERs and show it.",
     "tournament": "Run the tournament that FILE.toml describes.",
     "standings": "Show who is ahead in the tournament in DIR.",
+    "new-bot": "Write a bot for GAME to begin with.",
     "check-bot": "Check that PLAYER is ready for matches of GAME.",
     "join": "Let PLAYER take part in matches that are hosted elsewhere.",
     "serve": "Keep a house where programs come to play GAME.",

@@ -1,0 +1,141 @@
+"""fairplay new-bot: write a bot to begin with, which plays lawfully as it is."""
+
+import re
+import shlex
+from importlib.resources import files
+from itertools import cycle, islice
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from fairplay.core.errors import BadRequest
+from fairplay.games import rules_of, title
+from fairplay.render.text import printable
+from fairplay.render.words import quoted
+
+NAME = re.compile(r"[\w.+ -]+")  # of a file: it stands in comments, and no language has a meaning for any of this there
+PLAIN = re.compile(r"[\w./+:= '-]+")  # what stays as it is between two quotes, in any shell
+BLANK = re.compile(r"(?m)(^[^$\n]*|)\$(commands|game|name|class|part)\b")  # with what stands before it on its line
+PATH, MADE, CLASS = "PATH", "MADE", "CLASS"  # in a command: the file, what is made of it, and the class in it
+JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # with little memory and few threads, whatever the machine has
+
+
+class Language(NamedTuple):
+    """How bots are called, compiled and run."""
+
+    ending: str
+    runs: tuple[str, ...]  # the words of the command that plays; none: the file or program is a player as it is
+    compiles: tuple[str, ...] = ()
+
+
+LANGUAGES = {
+    "python": Language(".py", ()),
+    "js": Language(".js", ("node", PATH)),
+    "java": Language(".java", (*JAVA, "-cp", MADE, CLASS), ("javac", "-d", MADE, PATH)),
+    "c": Language(".c", (), ("gcc", "-O2", "-o", MADE, PATH)),
+    "go": Language(".go", (), ("go", "build", "-o", MADE, PATH)),
+}
+BY_ENDING = {language.ending: name for name, language in LANGUAGES.items()}
+
+
+@click.command("new-bot")
+@click.argument("game")
+@click.argument("path", metavar="[FILE]", required=False, type=click.Path())
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="By the ending of FILE if not given, or python.")
+def new_bot(game: str, path: str | None, language: str | None) -> None:
+    """Write a bot for GAME to begin with.
+
+    It plays lawfully as it is, and says what to change. FILE is made anew, and never overwritten; if it is not named,
+    the bot is called after its game.
+
+    \b
+    For example:
+      fairplay new-bot fish
+      fairplay new-bot q my_bot.js
+      fairplay new-bot tsuro --language java
+    """
+    rules_of(game)
+    language = language_of(path, language)
+    path = path or default_name(game, language)
+    text = written(game, language, Path(path).name)
+    create(path, text)
+    click.echo(f"{printable(path, len(path))} is written. It plays as it is; change it, and go on with:\n")
+    for command in commands(game, language, path):
+        click.echo(f"  {command}")
+
+
+def language_of(path: str | None, asked: str | None) -> str:
+    """The language of a file. Raises BadRequest if there is none, or if it is not the one that was asked for."""
+    if path is None:
+        return asked or next(iter(LANGUAGES))
+    ending = Path(path).suffix
+    if ending not in BY_ENDING:
+        raise BadRequest(f"{path}: name a file that ends with {', '.join(BY_ENDING)}: that is the language of the bot")
+    if asked not in (None, BY_ENDING[ending]):
+        raise BadRequest(f"{path} would be in {BY_ENDING[ending]}, not in {asked}: leave --language or the name out")
+    if not NAME.fullmatch(Path(path).name):
+        raise BadRequest(f"{path}: name a file by letters, digits, spaces and any of . _ - +")
+    return BY_ENDING[ending]
+
+
+def default_name(game: str, language: str) -> str:
+    """What a bot is called if nobody says."""
+    ending = LANGUAGES[language].ending
+    return f"{class_of(game)}{ending}" if language == "java" else f"{game}_bot{ending}"
+
+
+def class_of(game: str) -> str:
+    """What a bot is called where it is a class."""
+    return f"{rules_of(game).__name__}Bot"
+
+
+def written(game: str, language: str, name: str) -> str:
+    """The text of a bot in a file of this name: a skeleton with the game's part in it; in Python the part is all."""
+    file = f"bot{LANGUAGES[language].ending}"
+    part = files(f"fairplay.games.{game}").joinpath("bots", file).read_text(encoding="utf-8")
+    skeleton = files("fairplay.cli").joinpath("skeletons", file)
+    text = skeleton.read_text(encoding="utf-8") if skeleton.is_file() else part
+    lines, values = commands(game, language, name), {"game": rules_of(game).__name__, "name": game}
+    values |= {"class": class_of(game), "part": part.rstrip("\n")}
+
+    def filled(blank: re.Match[str]) -> str:
+        before, what = blank.groups()
+        return "\n".join(before + line for line in (lines if what == "commands" else [values[what]]))
+
+    return BLANK.sub(filled, text)
+
+
+def commands(game: str, language: str, path: str) -> list[str]:
+    """What to do with a bot in a file, as a shell takes it: compile it if need be, try it out, and play."""
+    ending, runs, compiles = LANGUAGES[language]
+    path = f"./{path}" if path.startswith("-") else path
+    words = {PATH: path, MADE: path.removesuffix(ending), CLASS: class_of(game)}
+    player = words[MADE if compiles else PATH]
+    player = quoted(player if "/" in player else f"./{player}")
+    if runs:
+        line = shlex.join(words.get(word, word) for word in runs)
+        player = f'exec:"{line}"' if PLAIN.fullmatch(line) else quoted(f"exec:{line}")
+    shelf = title(game)
+    house = [name for name, one in shelf.house.items() if not one.thinks]
+    others = islice(cycle(house[1:] or house), shelf.rules.seats[0] - 1)
+    return [
+        *([" ".join(quoted(words.get(word, word)) for word in compiles)] if compiles else []),
+        f"fairplay check-bot {game} {player}",
+        f"fairplay play {game} me={player} {' '.join(others)}",
+    ]
+
+
+def create(path: str, text: str) -> None:
+    """Make a new file. Raises BadRequest if there is one already, or if it cannot be made."""
+    try:
+        Path(path).touch(exist_ok=False)
+    except FileExistsError:
+        raise BadRequest(f"{path} is there already, and stays as it is: name another file") from None
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:  # the disk is full, say: half a bot would be in the way
+        Path(path).unlink(missing_ok=True)
+        raise BadRequest(f"{path} cannot be written: {error.strerror}") from None

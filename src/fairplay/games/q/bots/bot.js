@@ -1,0 +1,52 @@
+// Q: what a bot in JavaScript sees on its turn, and what it answers.
+//
+//   answer { type: "place", tiles: [{ tile: "red star", at: [row, column] }, ...] }, all in one row or in one column,
+//          or { type: "exchange" } if view.left >= view.hand.length, or { type: "pass" }
+//   view.hand    your tiles, as "red star"
+//   view.map     what lies there: { tile, at: [row, column] }; rows and columns may be negative
+//   view.left    how many tiles are in the pile
+//   view.order   the seats still in, from whoever moves next; view.scores is in that order, and view.seat is yours
+
+// Change this function: it puts down the tile that touches the most others, or if none fits exchanges the hand.
+function choose(view) {
+  const lying = tilesOn(view.map);
+  const touched = ({ tiles }) => (tiles ?? []).flatMap(({ at }) => neighbours(lying, at).flat()).length;
+  return actions(view).reduce((best, action) => (touched(action) > touched(best) ? action : best));
+}
+
+// Lawful actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
+// More is lawful, for many tiles can be placed at once.
+function actions(view) {
+  const lying = tilesOn(view.map);
+  const places = new Map(view.map.flatMap(({ at }) => around(at).flat()).map((at) => [String(at), at])); // each once
+  const found = [];
+  for (const [name, at] of places) {
+    if (lying.has(name)) continue;
+    const [inRow, inColumn] = neighbours(lying, at);
+    for (const tile of view.hand) {
+      if (fits(tile, inRow) && fits(tile, inColumn)) found.push({ type: "place", tiles: [{ tile, at }] });
+    }
+  }
+  if (view.left >= view.hand.length) found.push({ type: "exchange" });
+  return [...found, { type: "pass" }];
+}
+
+// The tiles by their places.
+function tilesOn(map) {
+  return new Map(map.map(({ tile, at }) => [String(at), tile]));
+}
+
+// The places beside one: those in its row, and those in its column.
+function around([row, column]) {
+  return [[[row, column - 1], [row, column + 1]], [[row - 1, column], [row + 1, column]]];
+}
+
+// The tiles beside a place: those in its row, and those in its column.
+function neighbours(lying, at) {
+  return around(at).map((line) => line.map((place) => lying.get(String(place))).filter(Boolean));
+}
+
+// May a tile lie beside these? It has the same colour as all of them, or the same shape as all of them.
+function fits(tile, others) {
+  return [0, 1].some((part) => others.every((other) => other.split(" ")[part] === tile.split(" ")[part]));
+}

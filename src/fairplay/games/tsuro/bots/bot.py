@@ -1,0 +1,16 @@
+"""Play Tsuro in Python.
+
+    $commands
+
+Change `take_turn`, right below: it is asked for an action on each of your turns. Print what you like, and
+`--bot-logs DIR` keeps it. `fairplay rules $name` prints the rules.
+"""
+
+from fairplay.games.tsuro import Action, Tsuro, View
+
+RULES = Tsuro()
+
+
+def take_turn(view: View) -> Action:
+    """Change this function: it takes the first of the lawful actions."""
+    return next(RULES.actions(view))
