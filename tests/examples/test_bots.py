@@ -9,19 +9,26 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from fairplay import Ejected, Fault, Journal, Moment
 from fairplay.cli.new_bot import LANGUAGES, class_of, commands, default_name, written
+from fairplay.core.chance import Lots
 from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro.rules import Kind, kind_of, options_of
 from fairplay.players.wire import goodbye
+from fairplay.testing.playouts import Sampling, play_on
 from tests.cli.command import SMALL, fairplay
 from tests.examples.programs import AnyGame, dealt, played, shut_in
 from tests.examples.written import BOTS, WRITTEN
@@ -243,41 +250,64 @@ def test_the_plain_bot_needs_nothing_but_the_standard_library() -> None:
     assert imported <= sys.stdlib_module_names
 
 
-ODD = {
-    '"]}\\\\,\\n': [
-        [],
-        {},
-        "]}\\\\",
-        '\\\\"',
-        -1.5e3,
-        True,
-        False,
-        None,
-        " \u2028 \U0001f41f",
-        {"nonce": [{"view": 1}]},
+ODD = {'"]}\\,\n': [[], {}, "]}\\", '\\"', -1.5e3, True, False, None, " \u2028 \U0001f41f", {"nonce": [{"view": 1}]}]}
+MATCHES, MOST_TURNS = 30, 25  # of which every position is looked at
+
+
+@cache
+def views_of(game: str) -> list[Any]:
+    """What those on turn saw in matches that were played at random, wherever something was lawful."""
+    shelf = title(game)
+    rules = shelf.rules.with_parameters(shelf.quick)
+    matches = [dealt(rules, "abcde"[: rules.seats[seed % len(rules.seats)]], str(seed)) for seed in range(MATCHES)]
+    stories = [play_on(match, Sampling(Lots(match.seed or b""), 1000, 99)) for match in matches]
+    positions = [match for story in stories for _, match in islice(story, MOST_TURNS)]
+    views = [match.view(match.turn) for match in positions if match.turn is not None]
+    return [view for view in views if next(iter(rules.actions(view)), None) is not None]
+
+
+def answers_of(command: list[str], game: str, views: Sequence[Any], more: Mapping[str, Any], signs: Any) -> list[Any]:
+    """What a bot answers, one view after the other."""
+    rules = title(game).rules()
+    hello = {"type": "hello", "protocol": 1, "game": game, "parameters": rules.public_parameters()}
+    messages = [hello, *({"type": "take_turn", "view": rules.pack(view)} for view in views)]
+    lines = [
+        json.dumps({**more, **message, "nonce": f"{number}", "limit": 5.0, "match": "m1", "turn": 1}, separators=signs)
+        for number, message in enumerate(messages)
     ]
-}
+    done = subprocess.run(command, input="\n".join([*lines, ""]), capture_output=True, text=True, check=True)
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [reply["nonce"] for reply in replies] == [f"{number}" for number in range(len(messages))]
+    return [reply["answer"] for reply in replies[1:]]
+
+
+@each_bot
+def test_every_answer_of_a_bot_is_lawful(bot: str, command: list[str]) -> None:
+    game, views = PLAYS[bot], views_of(PLAYS[bot])
+
+    answers = answers_of(command, game, views, {}, (",", ":"))
+
+    rules = title(game).rules()
+    assert len(views) > 100
+    for view, answer in zip(views, answers, strict=True):
+        rules.check(view, msgspec.convert(answer, rules.action))
+
+
+def test_there_are_enough_ways_to_go_wrong_in_tsuro() -> None:
+    choices = [{kind_of(view, lay) for lay in options_of(view.dealt)} for view in views_of("tsuro") if view.table.round]
+
+    assert sum(kinds >= {Kind.FINE, Kind.SUICIDE} for kinds in choices) > 50
+    assert sum(kinds >= {Kind.FINE, Kind.LOOP} for kinds in choices) > 5
 
 
 @each_bot
 def test_a_bot_reads_json_however_it_is_written_and_ignores_what_it_does_not_know(bot: str, command: list[str]) -> None:
-    rules = title(PLAYS[bot]).rules()
-    state = rules.deal(rules.seats[0], bytes(32))
-    hello = {"type": "hello", "nonce": "1", "protocol": 1, "game": rules.name, "parameters": rules.public_parameters()}
-    turn = {"type": "take_turn", "nonce": "2", "view": rules.pack(rules.view(state, 0))}
-    asked = [{**message, "match": "m1", "turn": 1, "limit": 5.0} for message in (hello, turn)]
-    compact = [json.dumps(message, separators=(",", ":")) for message in asked]
-    spaced = [json.dumps({"odd": ODD, **message}, separators=(" , ", " : "), ensure_ascii=False) for message in asked]
+    game, views = PLAYS[bot], views_of(PLAYS[bot])[:20]
 
-    answers = [
-        subprocess.run(command, input="\n".join([*lines, ""]), capture_output=True, text=True, check=True).stdout
-        for lines in (compact, spaced)
-    ]
+    plain = answers_of(command, game, views, {}, (",", ":"))
+    spaced = answers_of(command, game, views, {"odd": ODD}, (" , ", " : "))
 
-    (hello_back, turned), spaced_out = ([json.loads(line) for line in answer.splitlines()] for answer in answers)
-    assert hello_back["nonce"] == "1"
-    assert (turned["nonce"], turned["answer"]["type"]) == ("2", "place")
-    assert bot == "fish_sdk.py" or spaced_out == [hello_back, turned]  # which plays at random
+    assert plain == spaced or bot == "fish_sdk.py"  # which plays at random
 
 
 @pytest.mark.parametrize("bot", WRITTEN)
