@@ -115,8 +115,13 @@ def test_what_is_there_is_never_overwritten(here: Path) -> None:
     Path("folder.py").mkdir()
     Path("link.py").symlink_to("nowhere")
 
-    for arguments in ((), ("fish_bot.py",), ("--language", "python"), ("folder.py",), ("link.py",)):
-        path = arguments[-1] if arguments[-1:] and "." in arguments[-1] else "fish_bot.py"
+    for path, arguments in (
+        ("fish_bot.py", ()),
+        ("fish_bot.py", ("fish_bot.py",)),
+        ("fish_bot.py", ("--language", "python")),
+        ("folder.py", ("folder.py",)),
+        ("link.py", ("link.py",)),
+    ):
         why = refusal(fairplay("new-bot", "fish", *arguments))
         assert why == f"{path} is there already, and stays as it is: name another file"
 

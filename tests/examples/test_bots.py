@@ -25,7 +25,7 @@ from fairplay.core.chance import Lots
 from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
-from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro import Action, Tsuro, View
 from fairplay.games.tsuro.rules import Kind, kind_of, options_of
 from fairplay.players.wire import goodbye
 from fairplay.testing.playouts import Sampling, play_on
@@ -298,6 +298,22 @@ def test_there_are_enough_ways_to_go_wrong_in_tsuro() -> None:
 
     assert sum(kinds >= {Kind.FINE, Kind.SUICIDE} for kinds in choices) > 50
     assert sum(kinds >= {Kind.FINE, Kind.LOOP} for kinds in choices) > 5
+
+
+@pytest.mark.parametrize("bot", [bot for bot, game in PLAYS.items() if game == "tsuro"])
+def test_the_bots_for_tsuro_stay_as_near_to_the_middle_as_they_can(bot: str, command: list[str]) -> None:
+    views, rules = views_of("tsuro"), Tsuro(size=5)
+
+    def from_middle(view: View, action: Action) -> int:
+        after = rules.view(rules.apply(rules.imagine(view), action), view.seat).avatar
+        return 99 if after is None or after.facing is None else sum(abs(place - 2) for place in after.facing)
+
+    answers = answers_of(command, "tsuro", views, {}, (",", ":"))
+
+    assert answers
+    for view, answer in zip(views, answers, strict=True):
+        chosen = msgspec.convert(answer, rules.action)
+        assert from_middle(view, chosen) == min(from_middle(view, action) for action in rules.actions(view))
 
 
 @each_bot

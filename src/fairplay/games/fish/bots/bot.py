@@ -18,4 +18,4 @@ def take_turn(view: View) -> Action:
 
 def fish_under(view: View, action: Action) -> int:
     """How many fish are on the tile that the penguin will stand on."""
-    return view.state.fish_on(action.to if isinstance(action, Move) else action.at)
+    return view.board[action.to if isinstance(action, Move) else action.at]
