@@ -140,3 +140,10 @@ def test_without_its_entry_there_is_no_such_game(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delitem(shelf.GAMES, "toy")
 
     assert "there is no game 'toy'" in refusal(fairplay("play", "toy", "lowest", "highest"))
+
+
+def test_a_game_without_bots_to_begin_with_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+
+    assert refusal(fairplay("new-bot", "toy", str(path))).startswith("toy brings no bot in python to begin with; ")
+    assert not path.exists()

@@ -92,9 +92,12 @@ def class_of(game: str) -> str:
 
 def written(game: str, language: str, name: str) -> str:
     """The text of a bot in a file of this name: a skeleton with the game's part in it; in Python the part is all."""
-    file = f"bot{LANGUAGES[language].ending}"
-    part = files(f"fairplay.games.{game}").joinpath("bots", file).read_text(encoding="utf-8")
-    skeleton = files("fairplay.cli").joinpath("skeletons", file)
+    file, folder = f"bot{LANGUAGES[language].ending}", rules_of(game).__module__.rpartition(".")[0]
+    knows = files(folder) / "bots" / file if folder else None  # a game of somebody else's may be one file
+    if knows is None or not knows.is_file():
+        raise BadRequest(f"{game} brings no bot in {language} to begin with; docs/protocol.md says what one has to do")
+    part = knows.read_text(encoding="utf-8")
+    skeleton = files("fairplay.cli") / "skeletons" / file
     text = skeleton.read_text(encoding="utf-8") if skeleton.is_file() else part
     lines, values = commands(game, language, name), {"game": rules_of(game).__name__, "name": game}
     values |= {"class": class_of(game), "part": part.rstrip("\n")}
