@@ -13,6 +13,7 @@ from tests.cli.command import Done, fairplay, refusal, script
 
 VERBS = [
     "games",
+    "rules",
     "players",
     "play",
     "tournament",

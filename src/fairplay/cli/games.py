@@ -25,3 +25,4 @@ def games() -> None:
         for parameter, about in rules.about_parameters().items():
             if about:
                 click.echo(f"  --set {f'{parameter}={defaults[parameter]}':<18}{about}")
+    click.echo("\nHow one of them is played: fairplay rules GAME")

@@ -22,6 +22,7 @@ ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a 
 LISTED = ("game", "player", "players", "harness")  # if they are left out, it is said what there is
 VERBS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
     "games": "List the games and their parameters.",
+    "rules": "Print the rules of GAME, with a picture.",
     "players": "List the players that GAME knows.",
     "play": "Play a match of GAME between PLAYERs and show it.",
     "tournament": "Run the tournament that FILE.toml describes.",
