@@ -166,7 +166,7 @@ def test_seats_of_the_match_that_is_named_before(tmp_path: Path) -> None:
 
 
 def test_only_players_that_can_join_are_offered() -> None:
-    assert tab("join", "1", "") == ["human", "py:"]
+    assert tab("join", "1", "") == ["human", "exec:", "py:"]
     assert tab("join", "--course", "tsuro", "1", "") == [*title("tsuro").house, "exec:", "py:"]
 
 

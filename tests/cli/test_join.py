@@ -25,7 +25,7 @@ from fairplay.players.websocket import listen_websocket
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.testing.scripted import AsyncScripted, playing
-from tests.cli.command import Done, fairplay, refusal, script
+from tests.cli.command import Done, fairplay, in_process, refusal, script
 
 FISH = game_with("fish", {"rows": 3, "columns": 4})
 GREEDY = title("fish").house["greedy"].make("", bytes(32))
@@ -72,6 +72,7 @@ class Script:
     def __init__(self, *says: bytes, pause: float = 0.0, stay: float = 0.0) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.heard: list[bytes] = []  # lines
         self._says, self._pause, self._stay = says, pause, stay
         self._thread = threading.Thread(target=self._host)
 
@@ -84,8 +85,8 @@ class Script:
             time.sleep(self._stay)
             connection.shutdown(socket.SHUT_WR)
             connection.settimeout(5.0)
-            while connection.recv(65536):
-                pass
+            with connection.makefile("rb") as lines:
+                self.heard = [line.rstrip(b"\n") for line in lines]
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -167,11 +168,10 @@ def test_a_player_joins_a_match_and_says_how_it_went(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
-def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path) -> None:
-    cheat = tmp_path / "cheat.py"
-    cheat.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
+def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cheat = in_process("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}", tmp_path, monkeypatch)
 
-    done, result = against_greedy(scheme, str(cheat))
+    done, result = against_greedy(scheme, cheat)
 
     assert done.code == 1
     assert done.err.endswith("fairplay: ejected, illegal: rule 3.2: there is no tile at [99, 99]\n")
@@ -179,11 +179,10 @@ def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
-def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path) -> None:
-    slow = tmp_path / "slow.py"
-    slow.write_text("import time\n\ndef take_turn(view):\n    time.sleep(0.6)\n")
+def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = in_process("import time\n\ndef take_turn(view):\n    time.sleep(0.6)", tmp_path, monkeypatch)
 
-    done, result = against_greedy(scheme, str(slow), limits=Limits(move=0.3))
+    done, result = against_greedy(scheme, slow, limits=Limits(move=0.3))
 
     assert done.code == 1
     assert done.err.endswith("fairplay: ejected, timed out: no answer within 0.3 s\n")
@@ -192,34 +191,34 @@ def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 @pytest.mark.parametrize("method", ["start", "take_turn", "end"])
-def test_a_player_that_raises_shows_where_and_is_gone(scheme: str, method: str, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    bad.write_text(f"{FIRST}\n    def {method}(self, *_):\n        raise ValueError('oh no')\n")
+def test_a_player_that_raises_shows_where_and_is_gone(
+    scheme: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = f"{FIRST}\n    def {method}(self, *_):\n        raise ValueError('oh no')"
 
-    done, result = against_greedy(scheme, str(bad))
+    done, result = against_greedy(scheme, in_process(bad, tmp_path, monkeypatch))
 
+    [file] = tmp_path.glob("*.py")
     assert done.code == 1
-    assert f'{bad}", line 9, in {method}\n' in done.err
+    assert f'{file}", line 9, in {method}\n' in done.err
     assert "ValueError: oh no\n" in done.err
     assert done.err.endswith("fairplay: the player raised ValueError\n")
     assert [ejected.fault for ejected in result.ejected] == [Fault.GONE]
 
 
-def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path) -> None:
-    odd = tmp_path / "odd.py"
-    odd.write_text("def take_turn(view):\n    return object()\n")
+def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = in_process("def take_turn(view):\n    return object()", tmp_path, monkeypatch)
 
-    done, _ = against_greedy("", str(odd))
+    done, _ = against_greedy("", odd)
 
     assert done.code == 1
     assert done.err.endswith("fairplay: the player raised TypeError\n")
 
 
-def test_what_a_player_prints_disturbs_nobody(tmp_path: Path) -> None:
-    chatty = tmp_path / "chatty.py"
-    chatty.write_text(f"{FIRST}\n    def start(self, *_):\n        print('hm')\n")
+def test_what_a_player_prints_disturbs_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chatty = in_process(f"{FIRST}\n    def start(self, *_):\n        print('hm')", tmp_path, monkeypatch)
 
-    done, result = against_greedy("", str(chatty))
+    done, result = against_greedy("", chatty)
 
     assert (done.code, done.out, result.ejected) == (0, "hm\n", ())
 
@@ -290,7 +289,7 @@ def test_a_player_of_another_game_is_refused_once_the_game_is_known() -> None:
 def test_a_player_that_there_is_nowhere_is_refused_at_once(options: tuple[str, ...], of: str) -> None:
     why = refusal(fairplay("join", "127.0.0.1:1", "survivors" if of == "any game" else "survivor", *options))
 
-    assert why.endswith(f" of {of}; it takes a house player, human, ./file.py and py:module:Name")
+    assert why.endswith(f" of {of}; it takes a house player, human, ./file.py, exec:COMMAND and py:module:Name")
 
 
 @pytest.mark.parametrize(
@@ -347,11 +346,13 @@ def test_a_goodbye_after_the_end_counts() -> None:
 
 
 @pytest.mark.parametrize("does", ["print(fault.value, why)", "raise ValueError(f'{fault.value} {why}')"])
-def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(does: str, tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(f"class Player:\n    def take_turn(self, view): ...\n    def ejected(self, fault, why): {does}\n")
+def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(
+    does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot = f"class Player:\n    def take_turn(self, view): ...\n    def ejected(self, fault, why): {does}"
 
-    done = told_by(hello() + start() + goodbye(Fault.TIMED_OUT, "no answer within 5 s"), player=str(bot))
+    player = in_process(bot, tmp_path, monkeypatch)
+    done = told_by(hello() + start() + goodbye(Fault.TIMED_OUT, "no answer within 5 s"), player=player)
 
     assert done.code == 1
     assert "timed_out no answer within 5 s\n" in done.out + done.err

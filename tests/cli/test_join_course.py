@@ -150,14 +150,14 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
             "and takes ./file.py, exec:COMMAND and py:module:Name\n",
         ),
         *(
-            (("1", player), f"'{player}' cannot join a match: it takes a house player, human, ./file.py and py:")
-            for player in ("tcp:4000", "ws:4000", "exec:./bot")
+            (("1", player), f"'{player}' cannot join a match: it takes a house player, human, ./file.py, exec:")
+            for player in ("tcp:4000", "ws:4000")
         ),
         ((*FISH, "1", "tcp:4000"), "'tcp:4000' is no player of this machine, so it cannot join"),
         ((*FISH, "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
         ((*FISH, "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
         ((*FISH, "nowhere", "greedy"), "'nowhere' is no place to meet; write PORT or HOST:PORT"),
-        (("1", "greedy", "--sandbox", "none"), "--sandbox makes no sense without --course"),
+        (("1", "greedy", "--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:

@@ -1,5 +1,6 @@
 """Join a house with the command: sign up, stay, come back, and show who one is."""
 
+import os
 import select
 import signal
 import ssl
@@ -12,7 +13,7 @@ import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from fairplay.players import visit, wire
-from tests.cli.command import SCRIPT, fairplay, refusal, script, started
+from tests.cli.command import SCRIPT, fairplay, in_process, refusal, script, started
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.players.a_house import FISH, RECEIPT, TURN, Guest, House
 from tests.server.guests import AMPLE, served
@@ -180,9 +181,8 @@ def test_a_house_that_is_gone_in_the_middle_of_a_match_is_a_failure() -> None:
     assert "before the end of the match" in done.err.splitlines()[-1]
 
 
-def test_a_player_in_a_file_hears_of_changes(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(LISTENER)
+def test_a_player_hears_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = in_process(LISTENER, tmp_path, monkeypatch)
     change = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None)))) + b"\n"
 
     def meet(guest: Guest) -> Any:
@@ -195,15 +195,15 @@ def test_a_player_in_a_file_hears_of_changes(tmp_path: Path) -> None:
         return said
 
     with House(meet) as house:
-        done = fairplay("join", house.address, str(bot), "--matches", "1")
+        done = fairplay("join", house.address, bot, "--matches", "1")
 
     assert house.results == [{"changes": True}]
     assert (done.code, done.out) == (0, "changed None\n" * 2)
 
 
-def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(LISTENER.replace('print("changed", view.seat)', "raise ValueError('oh no')"))
+def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raising = LISTENER.replace('print("changed", view.seat)', "raise ValueError('oh no')")
+    bot = in_process(raising, tmp_path, monkeypatch)
     change = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None)))) + b"\n"
 
     def meet(guest: Guest) -> None:
@@ -213,10 +213,11 @@ def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path) -> None:
         guest.hear()
 
     with House(meet) as house:
-        done = fairplay("join", house.address, str(bot))
+        done = fairplay("join", house.address, bot)
 
+    [file] = tmp_path.glob("*.py")
     assert done.code == 1
-    assert f'{bot}", line 9, in changed\n' in done.err
+    assert f'{file}", line 9, in changed\n' in done.err
     assert done.err.endswith("fairplay: the player raised ValueError\n")
 
 
@@ -370,13 +371,26 @@ def test_who_is_stopped_or_crashes_in_a_match_leaves_it_so_that_nobody_waits(
     with served(tmp_path / "kept", "--config", str(tmp_path / "house.toml")) as house:
         bots = [started([SCRIPT, "join", house.address, tmp_path / "bot.py"]) for _ in range(2)]
         try:
-            outs = [bot.stdout for bot in bots if bot.stdout is not None]
-            first, *_ = select.select(outs, [], [], AMPLE)[0]
-            [thinks] = [bot for bot in bots if bot.stdout is first]
-            thinks.send_signal(signal.SIGINT if code == 130 else signal.SIGCONT)
-            assert thinks.wait(AMPLE) == code
-            assert select.select([out for out in outs if out is not first], [], [], AMPLE)[0]  # the other one's turn
+            first = thinker(bots)
+            first.send_signal(signal.SIGINT if code == 130 else signal.SIGCONT)
+            assert first.wait(AMPLE) == code
+            bots.remove(first)
+            first.communicate()
+            thinker(bots)  # it is the other one's turn
         finally:
             for bot in bots:
                 bot.kill()
                 bot.communicate()
+
+
+def thinker(bots: "list[subprocess.Popen[str]]") -> "subprocess.Popen[str]":
+    """The one of them whose turn it is, by what it says on stderr."""
+    said = {bot.stderr.fileno(): bot for bot in bots if bot.stderr is not None}
+    heard = dict.fromkeys(said, b"")
+    while True:
+        ready, *_ = select.select(list(said), [], [], AMPLE)
+        assert ready, heard
+        for one in ready:
+            heard[one] += os.read(one, 4096)
+            if b"thinks" in heard[one]:
+                return said[one]

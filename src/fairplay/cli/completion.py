@@ -127,7 +127,7 @@ def players(ctx: click.Context, begun: str) -> Iterator[str]:
     game = game_named(ctx) or game_in(ctx.params.get("file"))
     elsewhere: tuple[str, ...] = ELSEWHERE
     if ctx.command.name == "join":
-        elsewhere = ("exec:", "py:") if game else ("human", "py:")  # with --course, and without
+        elsewhere = ("exec:", "py:") if ctx.params.get("course") else ("human", "exec:", "py:")
     for name in (*(title(game).house if is_known(game) else ()), *elsewhere):
         yield f"{label}{equals}{name}"
 

@@ -14,7 +14,8 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.match_options import MOST_EVIDENCE, refuse_unreadable
+from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Report, in_words, lost_by, say, stayed
+from fairplay.cli.match_options import MOST_EVIDENCE, missing_here, pondering_option, refuse_unreadable
 from fairplay.cli.person import Heard, Left, Person, hurrying
 from fairplay.cli.seconds import A_DAY, Seconds
 from fairplay.core.chance import SEED_BYTES
@@ -23,22 +24,21 @@ from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import End, Message, Start
 from fairplay.games import GAMES, rules_of, title
+from fairplay.hosting.terms import terms_for
 from fairplay.players import wire
-from fairplay.players.address import AnyPlayer, open_player
+from fairplay.players.address import AnyPlayer, open_player, split_label
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.level import Level
-from fairplay.players.location import HUMAN, Invitation, far, of_the_house
+from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_house
 from fairplay.players.places import reason
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 
-LONGEST = 600  # characters of a reason
-LONGEST_LABEL = 64  # and of what the host calls a player
 PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
-OTHERS = "human, ./file.py and py:module:Name"
+OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"
 TOKEN = "FAIRPLAY_TOKEN"  # the variable of the environment that may have one
 
 
@@ -49,20 +49,14 @@ class Crashed(Exception):
 class Reported:
     """A player, and a report of what it hears for the person who lets it play."""
 
-    def __init__(self, player: AnyPlayer, game: Game[Any, Any, Any]) -> None:
-        self.ended = False
+    def __init__(self, player: AnyPlayer, report: Report) -> None:
         self._player = player
-        self._game = game
-        self._seat: Seat | None = None
-        self._seats = 0
+        self._report = report
         if has_method(player, "changed"):  # who has none is not told
             self.changed = lambda view: self._call("changed", view)
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
-        """Say where it sits."""
-        self._seat, self._seats = seat, len(names)
-        name = printable(names[seat], LONGEST_LABEL) if 0 <= seat < len(names) else "somebody"
-        say(f"playing {self._game.name} as {name} in seat {seat}")
+        self._report.start(seat, names)
         self._call("start", seat, names, view)
 
     def take_turn(self, view: Any) -> Any:
@@ -73,14 +67,12 @@ class Reported:
         self._call("tell", news)
 
     def end(self, result: Result) -> None:
-        """Say how it came out."""
-        say(ranked(result, self._seat, self._seats))
+        self._report.end(result)
         self._call("end", result)
-        self.ended = True
+        self._report.ended = True
 
     def closing(self, receipt: Receipt) -> None:
-        """Say it, so that whoever sits here can keep it."""
-        say(f"receipt: {printable(str(receipt), LONGEST)} (covers the result)")
+        self._report.closing(receipt)
         with suppress(Crashed):  # it is over
             self._call("closing", receipt)
 
@@ -141,8 +133,9 @@ class Reported:
 @click.option(
     "--sandbox",
     type=click.Choice(["auto", *(level.value for level in Level)]),
-    help="How a program is shut in, with --course; see: fairplay doctor. [default: auto]",
+    help="How a program is shut in; see: fairplay doctor. [default: auto]",
 )
+@pondering_option
 @click.pass_context
 def join(
     context: click.Context,
@@ -157,41 +150,53 @@ def join(
     ca: str | None,
     course: str | None,
     sandbox: str | None,
+    pondering: bool,
 ) -> None:
     """Let PLAYER take part in matches that are hosted elsewhere.
 
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
-    ws://HOST:PORT here. The player is a house player of the game, a file ./my_bot.py, py:module:Name, or human: you.
-    People need more time than programs, so the host should give it: fairplay play GAME tcp:PORT ... --limit 300
+    ws://HOST:PORT here. People need more time than programs, so the host should give it: --limit 300
+
+    The player is any that can play on this machine: a house player of the game, a file ./my_bot.py or any program
+    exec:"node bot.js", which run in a sandbox, py:module:Name, or human: you. A program reads and writes lines as it
+    does with fairplay play; it is started for each match, and ends with it. What it says on stderr is shown here.
 
     At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house says
     goodbye or hangs up. When the line is lost, it comes back by itself; Ctrl-C gives its seat up. Where
     there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
 
-    With --course, the player signs up at the server of a course, and may be a program too: exec:./bot. Where names are
-    signed up and none is given, it is made of what the player is called here.
+    With --course, the player signs up at the server of a course. Where names are signed up and none is given, it is
+    made of what the player is called here.
 
-    The exit code is 0 when the last match ended with the player in it, and 1 if it was ejected or the line was lost.
+    The exit code is 0 when the last match ended with the player in it, and 1 if it failed or was ejected, or the line
+    was lost.
     """
     refuse_unreadable((host, player, name or "", game or "", token_file or "", ca or ""))
+    label, address = split_label(player)
+    if label != player:  # as play takes them
+        if name is not None:
+            raise BadRequest(f"the player is {label} by one word and {name} by --name; say one of them")
+        name, player = label, address
     if course is not None:
-        for option, given in {"--game": game, "--matches": matches, "--token-file": token_file, "--ca": ca}.items():
+        others = {"--game": game, "--matches": matches, "--token-file": token_file, "--ca": ca}
+        for option, given in {**others, "--pondering": pondering or None}.items():
             if given is not None:
                 raise BadRequest(f"{option} makes no sense with --course")
         ended = joined_course(course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox)
         context.exit(0 if ended else 1)
-    if sandbox is not None:
-        raise BadRequest("--sandbox makes no sense without --course: the player is in this process")
     where = far(player)
-    if isinstance(where, Invitation) or player.startswith("exec:"):
+    if isinstance(where, Invitation):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
+    for option, given in {"--sandbox": sandbox is not None, "--pondering": pondering}.items():
+        if given and not isinstance(where, Command):
+            raise BadRequest(f"{option} makes no sense with {player}, which is no program")
     wire.check_name(name)
     if game is not None:
         rules_of(game)
     of_a_game = where is None and not player.startswith("py:")
     if of_a_game and not any(of_the_house(player, one) for one in ([game] if game else GAMES)):
         raise BadRequest(f"there is no player {player!r} of {game or 'any game'}; it takes a house player, {OTHERS}")
-    person = player == HUMAN
+    person, program = player == HUMAN, isinstance(where, Command)
     name = name or own_name() if person else name
 
     def reach(wait: float, patience: Patience) -> AbstractContextManager[HostLine]:
@@ -199,16 +204,23 @@ def join(
 
     @contextmanager
     def go(wait: float, patience: Patience) -> Iterator[HostLine]:
-        with reach(wait, A_DAY if person else patience) as line:
+        with reach(wait, A_DAY if person or program else patience) as line:
             say(f"connected to {host}")
             yield line
 
     token = token_in(token_file)
     if token and name is None:
         raise BadRequest("a token is of a name: say which, with --name")
+    terms = terms_for((player,), None, sandbox, [] if token_file is None else [token_file], pondering=pondering)
+    for missing in missing_here(terms):
+        say(missing)
     visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
     try:
-        if person:
+        if isinstance(where, Command):
+            from fairplay.cli import join_program  # which needs much that others do not
+
+            to_the_end = join_program.took_part(where, player, terms, visit, name)
+        elif person:
             to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
         else:
             with closing(visit.lines()) as lines:
@@ -263,12 +275,12 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
             **options,
         )
     except PlayerFailed as error:
-        say(f"the player failed, {error.failed.fault.value.replace('_', ' ')}: {printable(error.failed.why, LONGEST)}")
+        say(f"the player failed, {in_words(error.failed.fault)}: {printable(error.failed.why, LONGEST)}")
         for line in error.failed.evidence.splitlines()[-MOST_EVIDENCE:]:
             say(f"    {printable(line, LONGEST)}")
         return False
     except Lost as error:
-        say(f"the line was lost: {printable(str(error), LONGEST)}")
+        say(lost_by(error))
         return False
     if not ended:
         say(f"the server hung up before the end; {PERHAPS_EJECTED}")
@@ -279,7 +291,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
 
 def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
     """Play what comes, and say how it went; was the player there to the end?"""
-    table: list[Reported] = []
+    table: list[Report] = []
     people: list[Person] = []
 
     def make(game: Game[Any, Any, Any]) -> Reported:
@@ -291,10 +303,10 @@ def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None
                 lines.interrupt = player.keyboard.interrupted_by(signal.SIGUSR1)
         else:
             player = open_player(address, title(game.name), secrets.token_bytes(SEED_BYTES), OTHERS)
-        table.append(Reported(player, game))
-        return table[-1]
+        table.append(Report(game.name))
+        return Reported(player, table[-1])
 
-    lost = "the host hung up"
+    goodbye, lost = None, ""
     try:
         goodbye = serve_player(make, hurrying(lines, lambda: people[-1] if people else None), send, name=name)
     except Left:
@@ -304,14 +316,8 @@ def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None
         say(str(crashed))
         return False
     except Lost as error:
-        goodbye, lost = None, f"the line was lost: {printable(str(error), LONGEST)}"
-    if isinstance(goodbye, wire.Goodbye):
-        say(f"ejected, {goodbye.fault.value.replace('_', ' ')}: {printable(goodbye.why, LONGEST)}")
-        return False
-    if table and table[-1].ended:
-        return True
-    say(f"{lost} before {'the end of the match' if table else 'there was a match'}")
-    return False
+        lost = lost_by(error)
+    return stayed(table[-1] if table else None, goodbye if isinstance(goodbye, wire.Goodbye) else None, lost)
 
 
 def own_name() -> str | None:
@@ -320,18 +326,3 @@ def own_name() -> str | None:
         return re.sub(r"[^A-Za-z0-9_-]+", "-", getpass.getuser()).strip("-")[: wire.LONGEST_NAME] or None
     except (KeyError, OSError, ImportError):  # nobody has heard of them
         return None
-
-
-def ranked(result: Result, seat: Seat | None, seats: int) -> str:
-    """Where a seat came in."""
-    better = 0
-    for group in result.ranking:
-        if seat in group:
-            return f"ranked {better + 1} of {seats}{', tied' if len(group) > 1 else ''}"
-        better += len(group)
-    return "the match is over, and the player is not ranked"
-
-
-def say(text: str) -> None:
-    """Say something to whoever lets the player play."""
-    click.echo(f"fairplay: {text}", err=True)

@@ -25,8 +25,7 @@ from fairplay.games import title
 from fairplay.journal.appeal import clauses
 from fairplay.players.dial import Lost
 from fairplay.players.limits import FOREVER
-from fairplay.players.serve import Misunderstood, read_line, serve_player
-from fairplay.players.wire import Goodbye, Hello
+from fairplay.players.serve import ends_a_turn, read_line, serve_player
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 
@@ -312,14 +311,6 @@ class Heard:
     def _end(self) -> None:
         if self.interrupt is not None:
             self.interrupt()
-
-
-def ends_a_turn(line: bytes) -> bool:
-    """Does nobody want to know any more what is being typed? A house that was away begins again with hello."""
-    try:
-        return isinstance(read_line(line), Goodbye | Hello)
-    except Misunderstood:
-        return False
 
 
 # The process at the terminal.

@@ -1,0 +1,98 @@
+"""Let a program of this machine take part in matches elsewhere, and show what it says to whoever lets it play."""
+
+import asyncio
+from collections.abc import Iterator
+
+import click
+
+from fairplay.cli.joining import LONGEST, Report, in_words, lost_by, say, stayed
+from fairplay.core.events import Ejected
+from fairplay.core.game import Moment
+from fairplay.core.messages import Failed, Tell
+from fairplay.hosting.table import OPEN
+from fairplay.hosting.terms import Terms
+from fairplay.hosting.troubles import Trouble, advice
+from fairplay.players import wire
+from fairplay.players.dial import Lost
+from fairplay.players.location import Command
+from fairplay.players.process import CHUNK
+from fairplay.players.relay import ProgramFailed, Relay
+from fairplay.players.visit import Visit
+from fairplay.render.text import printable
+
+MOST_LINES = 500  # of stderr, between two messages of the host
+
+
+class Onlooker:
+    """Shows what a program says on stderr, line by line, and says how its matches go."""
+
+    def __init__(self) -> None:
+        self.match: Report | None = None  # the last one
+        self._begun = b""  # a line on stderr without its end
+        self._room = MOST_LINES
+
+    def hear(self, message: wire.WireMessage) -> None:
+        """Say what whoever lets the program play wants to know."""
+        self._room = MOST_LINES
+        if isinstance(message, wire.Hello):
+            self.match = Report(message.game)
+        match self.match, message:
+            case Report() as report, wire.Start(seat=seat, names=names):
+                report.start(seat, names)
+            case Report() as report, wire.End(result=result):
+                report.end(result)
+            case Report() as report, wire.Closing(receipt=receipt):
+                report.closing(receipt)
+
+    def show(self, said: bytes) -> None:
+        """Show what came on stderr, but no flood."""
+        *lines, self._begun = (self._begun + said).split(b"\n")
+        if len(self._begun) > CHUNK:
+            lines, self._begun = [*lines, self._begun], b""
+        for line in lines[: max(0, self._room)]:
+            click.echo(printable(line.decode(errors="replace").rstrip().expandtabs(), LONGEST), err=True)
+        if self._room > 0 >= self._room - len(lines):
+            say("what else the program says on stderr now is left out")
+        self._room -= len(lines)
+
+    def show_rest(self) -> None:
+        """Show what has no end, once there will be none."""
+        if self._begun:
+            self.show(b"\n")
+
+
+def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None) -> bool:
+    """Let a program play whatever comes over the line of a visit, and say how it went; was it there to the end?"""
+    onlooker, lost = Onlooker(), ""
+    relay = Relay(
+        command.words,
+        terms.sandbox or OPEN,
+        visit.send,
+        patience=visit.patience,
+        name=name,
+        hear=onlooker.hear,
+        show=onlooker.show,
+    )
+    goodbye = None
+    try:
+        goodbye = asyncio.run(relay.play(visit.lines()))
+    except ProgramFailed as error:
+        onlooker.show_rest()
+        for line in explained(error.failed, address, at_hello=error.at_hello):
+            say(line)
+        return False
+    except Lost as error:
+        lost = lost_by(error)
+    onlooker.show_rest()
+    if onlooker.match is not None:
+        onlooker.match.ended = relay.ended
+    return stayed(onlooker.match, goodbye, lost)
+
+
+def explained(failed: Failed, address: str, *, at_hello: bool) -> Iterator[str]:
+    """What the program did wrong, and what may help."""
+    yield f"the player failed, {in_words(failed.fault)}: {printable(failed.why, LONGEST)}"
+    asked = None if at_hello else Tell(None)  # what else it was does not matter
+    trouble = Trouble(Ejected(0, failed.fault, Moment.GREETING, failed.why), asked, failed)
+    for line in list(advice(trouble, address)) or failed.evidence.splitlines():
+        yield f"    {printable(line, LONGEST)}"

@@ -1,0 +1,252 @@
+"""Let a program of this machine play at a host elsewhere: pass on what either of them says to the other."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.core.messages import Failed
+from fairplay.players import wire
+from fairplay.players.dial import Lost
+from fairplay.players.level import Sandbox
+from fairplay.players.line import Closed, TooMuch
+from fairplay.players.process import Program
+from fairplay.players.remote import MOST_STALE, described
+from fairplay.players.serve import Misunderstood, ends_a_turn, read_line
+from fairplay.players.wire import Asked, Changed, Closing, End, Goodbye, Hello, Malformed, Suspended, Welcome
+from fairplay.referee.closing import surely
+
+GOODBYE = 1.0  # seconds for a program to end by itself, once its match is over
+LAST_WORDS = 2.0  # seconds in which a receipt may come behind the result
+
+Said = bytes | Lost | BadRequest | None  # what comes from a host; None: nothing more
+
+
+class ProgramFailed(Exception):
+    """The program gave no reply that could be passed on: how it failed, and was that at hello?"""
+
+    def __init__(self, failed: Failed, at_hello: bool) -> None:
+        super().__init__(failed, at_hello)
+        self.failed = failed
+        self.at_hello = at_hello
+
+
+class Listener:
+    """What a host says, which a thread listens to: whoever thinks may be out by then."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self.over = asyncio.Event()  # nobody wants to know any more what is being thought about
+        self._loop = asyncio.get_running_loop()
+        self._said: asyncio.Queue[tuple[Said, bool]] = asyncio.Queue()  # what was said, and does it end a turn?
+        self._endings = 0  # of these
+        threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
+
+    async def next(self, within: float) -> bytes | None:
+        """The next line, if it is here within so many seconds; None: there will be none. Raises Lost or BadRequest."""
+        try:
+            async with asyncio.timeout(within):
+                said, over = await self._said.get()
+        except TimeoutError:
+            raise Lost(f"no message came for {within:g} s") from None
+        self._endings -= over
+        if not self._endings:
+            self.over.clear()
+        if isinstance(said, Lost | BadRequest):
+            raise said
+        return said
+
+    def _listen(self, lines: Iterator[bytes]) -> None:
+        end: Said = None
+        try:
+            for line in lines:
+                self._tell(line, over=ends_a_turn(line))
+        except (Lost, BadRequest) as error:
+            end = error
+        finally:
+            self._tell(end, over=True)
+
+    def _tell(self, said: Said, *, over: bool) -> None:
+        def tell() -> None:
+            self._said.put_nowait((said, over))
+            self._endings += over
+            if over:
+                self.over.set()
+
+        with suppress(RuntimeError):  # the loop is closed: we are done
+            self._loop.call_soon_threadsafe(tell)
+
+
+class Asking(NamedTuple):
+    """The program that plays a match, and what it was asked."""
+
+    program: Program
+    nonces: set[str]
+
+
+class Relay:
+    """Plays match after match over the line of a visit, each by a program that is started for it and ended with it.
+
+    The program hears what the host says, word by word: its nonces, its limits. Its replies are passed on if they are
+    replies to what was asked; whether an answer is lawful, and in time, the host says. Every wait has a deadline.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],  # that start the program
+        sandbox: Sandbox,
+        send: Callable[[bytes], None],
+        *,
+        patience: Callable[[], float],  # for how many seconds a message is waited for
+        name: str | None,  # that the player wants to have; None: the one that the program says
+        hear: Callable[[wire.WireMessage], None],  # is told what the program is told
+        show: Callable[[bytes], None],  # is given what it says on stderr
+    ) -> None:
+        self._words = words
+        self._sandbox = sandbox
+        self._send = send
+        self._patience = patience
+        self._name = name
+        self._hear = hear
+        self._show = show
+        self._asking: Asking | None = None
+        self._unheard = b""  # the newest change, if the program could not take it at once
+        self._stale = 0
+        self.ended = False  # the match, for us
+        self._at_house = False
+
+    async def play(self, lines: Iterator[bytes]) -> Goodbye | None:
+        """Play until the host hangs up; a goodbye says why, if the player was ejected.
+
+        Raises Lost, Misunderstood or ProgramFailed. Whatever happens, no program is left behind.
+        """
+        listener = Listener(lines)
+        try:
+            while (said := await self._next(listener)) is not None:
+                text = said + b"\n"
+                message = self._read(said)
+                if message is None or isinstance(message, Welcome):
+                    self._at_house = self._at_house or message is not None
+                    continue
+                self._hear(message)
+                if isinstance(message, Hello):
+                    await self._begin()
+                if isinstance(message, Goodbye | Suspended):
+                    await self._part(text)
+                    return message if isinstance(message, Goodbye) else None
+                if isinstance(message, Closing):
+                    await self._part(text)
+                    if not self._at_house:
+                        return None
+                elif isinstance(message, Changed):
+                    self._offer(text)
+                else:
+                    await self._pass_on(message, text, listener)
+            return None
+        finally:
+            await surely(self._part(b""))
+
+    async def _next(self, listener: Listener) -> bytes | None:
+        """What the host says next. If no receipt comes soon behind a result, the program need not wait for one."""
+        if self.ended and self._asking is not None:
+            with suppress(Lost):
+                return await listener.next(min(LAST_WORDS, self._patience()))
+            await self._part(b"")
+        return await listener.next(self._patience())
+
+    def _read(self, text: bytes) -> wire.WireMessage | None:
+        """A message; None: something that needs no answer, once a match has ended."""
+        try:
+            message = read_line(text)
+        except Misunderstood:
+            if self.ended:
+                return None
+            raise
+        if isinstance(message, Hello) and message.protocol != wire.PROTOCOL:
+            raise Misunderstood(f"they speak version {message.protocol} of the protocol, and we {wire.PROTOCOL}")
+        if self._asking is None and isinstance(message, Asked) and not isinstance(message, Hello | Closing):
+            raise Misunderstood(f"they did not say hello, but {type(message).__name__}")
+        return message
+
+    async def _begin(self) -> None:
+        """Start a program for a match; the one of the match before ends now, if it has not."""
+        await self._part(b"")
+        self.ended, self._stale = False, 0
+        program = await Program.start(self._words, sandbox=self._sandbox, hear=self._show)
+        self._asking = Asking(program, set())
+
+    async def _part(self, last: bytes) -> None:
+        """Say some last words to the program, and let it go."""
+        asking, self._asking, self._unheard = self._asking, None, b""
+        if asking is not None:
+            await asking.program.hang_up(last, GOODBYE)
+
+    def _offer(self, text: bytes) -> None:
+        """Let the program know of a change; if it cannot take it now, it has the newest before the next question."""
+        if self._asking is not None:
+            self._unheard = b"" if self._asking.program.offer(text) else text
+
+    async def _pass_on(self, message: wire.WireMessage, text: bytes, listener: Listener) -> None:
+        """Have a question answered, unless the host does not want to know any more."""
+        assert isinstance(message, Asked) and self._asking is not None
+        asking = asyncio.create_task(self._replied(message, text, self._asking))
+        over = asyncio.create_task(listener.over.wait())
+        try:
+            await asyncio.wait(
+                (asking, over), timeout=message.limit + self._patience(), return_when=asyncio.FIRST_COMPLETED
+            )
+            if asking.done():
+                reply = asking.result()
+                self.ended = isinstance(message, End)
+                self._send(reply)
+            elif not over.done():
+                raise Lost(f"no message came for {self._patience():g} s")
+        finally:
+            for task in (asking, over):
+                task.cancel()
+            await asyncio.wait((asking, over))
+
+    async def _replied(self, message: Asked, text: bytes, asking: Asking) -> bytes:
+        """The reply of the program to a question, as it is sent to the host."""
+        program, at_hello = asking.program, isinstance(message, Hello)
+        asking.nonces.add(message.nonce)
+
+        def failed(fault: Fault, why: str, received: bytes = b"") -> ProgramFailed:
+            return ProgramFailed(Failed(fault, why, 0.0, described(received) if received else ""), at_hello)
+
+        await program.wake()
+        try:
+            if self._unheard:
+                await program.send(self._unheard)
+                self._unheard = b""
+            await program.send(text)
+            while True:
+                received = await program.receive()
+                reply = wire.read_reply(received)
+                if isinstance(reply, Malformed):
+                    raise failed(Fault.MALFORMED, f"not a reply: {reply.why}", received)
+                if reply.nonce == message.nonce:
+                    return self._introduced(reply) if at_hello else received + b"\n"
+                if reply.nonce not in asking.nonces:
+                    raise failed(Fault.MALFORMED, "a reply to a question that was never asked", received)
+                self._stale += 1
+                if self._stale > MOST_STALE:
+                    raise failed(Fault.FLOOD, "answered old questions again and again", received)
+        except Closed as closed:
+            raise failed(closed.fault, str(closed)) from None
+        except TooMuch as much:
+            raise failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", much.text) from None
+        finally:
+            program.rest()
+
+    def _introduced(self, reply: wire.Reply) -> bytes:
+        """The answer to hello, with the name that we want to have; what is no introduction, the host refuses."""
+        answer: object = reply.answer
+        with suppress(*wire.UNREADABLE):
+            said = wire.hello_decoder(reply.answer)
+            name, changes = (None, False) if said is None else (said.name or None, said.changes)
+            answer = {"name": self._name or name, "changes": changes}
+            answer = {what: it for what, it in answer.items() if it} or None
+        return wire.encode({"nonce": reply.nonce, "answer": answer}) + b"\n"
