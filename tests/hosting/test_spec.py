@@ -29,6 +29,7 @@ ALL = spec_of(
     pondering=True,
     journal="games",
     key="games/key",
+    bot_logs="logs",
     hidden=("games/notes",),
     sync=Sync.ALWAYS,
     observers=("py:module:Name",),

@@ -5,10 +5,19 @@ from contextlib import redirect_stdout
 
 import click
 
-from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, settings
+from fairplay.cli.match_options import (
+    bot_logs_option,
+    limit_option,
+    limits_named,
+    refuse_unreadable,
+    sandbox_option,
+    settings,
+)
 from fairplay.cli.output import Teller, in_colour
 from fairplay.hosting.gate import Gate
 from fairplay.hosting.trials import bot_named, trials_for
+from fairplay.players.address import split_label
+from fairplay.players.bot_log import log_path
 
 
 @click.command("check-bot")
@@ -16,10 +25,17 @@ from fairplay.hosting.trials import bot_named, trials_for
 @click.argument("player")
 @limit_option
 @sandbox_option
+@bot_logs_option
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.pass_context
 def check_bot(
-    context: click.Context, game: str, player: str, limit: str | None, sandbox: str | None, parameters: tuple[str, ...]
+    context: click.Context,
+    game: str,
+    player: str,
+    limit: str | None,
+    sandbox: str | None,
+    bot_logs: str | None,
+    parameters: tuple[str, ...],
 ) -> None:
     """Check that PLAYER is ready for matches of GAME.
 
@@ -34,9 +50,11 @@ def check_bot(
     refuse_unreadable((player, *parameters))
     chosen, named = settings(parameters), {"--limit": limit, "--sandbox": sandbox}
     options = [word for name, value in named.items() if value for word in (name, value)]
-    bot = bot_named(player, game, limits_named(limit), sandbox, options)
+    bot = bot_named(player, game, limits_named(limit), sandbox, options, logs=bot_logs)
     trials = trials_for(bot, chosen)
     gate = Gate(bot, Teller(sys.stdout), colour=in_colour(sys.stdout))
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
         gate.check_all(trials)
+    if bot_logs is not None and bot.command is not None:
+        click.echo(f"bot logs: {log_path(bot_logs, split_label(player)[0], 'start').parent}")
     context.exit(1 if gate.failed else 0)

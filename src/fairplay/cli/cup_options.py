@@ -76,6 +76,7 @@ def run_cup(
     executor: str = "pool",
     runner: "Callable[[], Runner] | None" = None,
     file: str | None = None,
+    bot_logs: str | None = None,
 ) -> None:
     """Run a tournament, show it, and leave all of it in a folder, if there is one; no program sees its file.
 
@@ -98,13 +99,16 @@ def run_cup(
             click.echo(f"fairplay: {warning}", err=True)
         try:
             with showing, redirect_stdout(sys.stderr):  # what players print in this process
-                final = conduct(cup, folder, runner, [showing], drawn=drawn, hidden=[] if file is None else [file])
+                hidden = [] if file is None else [file]
+                final = conduct(cup, folder, runner, [showing], drawn=drawn, hidden=hidden, bot_logs=bot_logs)
             if not showing.begun:
                 showing.say("it was over before, and nothing is left to be played")
             rows, ratings = rated(final)
             show(final, rows, ratings)
             if out is not None:
                 write(final, rows, ratings, folder)
+            if bot_logs is not None:
+                click.echo(f"bot logs: {bot_logs}, with a folder for each player that is a program")
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"interrupted{how_to_go_on(out)}") from None
         except HostFault as fault:

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Report, in_words, lost_by, say, stayed
-from fairplay.cli.match_options import MOST_EVIDENCE, missing_here, pondering_option, refuse_unreadable
+from fairplay.cli.match_options import MOST_EVIDENCE, bot_logs_option, missing_here, pondering_option, refuse_unreadable
 from fairplay.cli.person import Heard, Left, Person, hurrying
 from fairplay.cli.seconds import A_DAY, Seconds
 from fairplay.core.chance import SEED_BYTES
@@ -136,6 +136,7 @@ class Reported:
     help="How a program is shut in; see: fairplay doctor. [default: auto]",
 )
 @pondering_option
+@bot_logs_option
 @click.pass_context
 def join(
     context: click.Context,
@@ -151,6 +152,7 @@ def join(
     course: str | None,
     sandbox: str | None,
     pondering: bool,
+    bot_logs: str | None,
 ) -> None:
     """Let PLAYER take part in matches that are hosted elsewhere.
 
@@ -179,7 +181,7 @@ def join(
         name, player = label, address
     if course is not None:
         others = {"--game": game, "--matches": matches, "--token-file": token_file, "--ca": ca}
-        for option, given in {**others, "--pondering": pondering or None}.items():
+        for option, given in {**others, "--pondering": pondering or None, "--bot-logs": bot_logs}.items():
             if given is not None:
                 raise BadRequest(f"{option} makes no sense with --course")
         ended = joined_course(course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox)
@@ -187,7 +189,7 @@ def join(
     where = far(player)
     if isinstance(where, Invitation):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
-    for option, given in {"--sandbox": sandbox is not None, "--pondering": pondering}.items():
+    for option, given in {"--sandbox": sandbox, "--pondering": pondering, "--bot-logs": bot_logs}.items():
         if given and not isinstance(where, Command):
             raise BadRequest(f"{option} makes no sense with {player}, which is no program")
     wire.check_name(name)
@@ -211,7 +213,8 @@ def join(
     token = token_in(token_file)
     if token and name is None:
         raise BadRequest("a token is of a name: say which, with --name")
-    terms = terms_for((player,), None, sandbox, [] if token_file is None else [token_file], pondering=pondering)
+    hidden = [place for place in (token_file, bot_logs) if place]
+    terms = terms_for((player,), None, sandbox, hidden, pondering=pondering)
     for missing in missing_here(terms):
         say(missing)
     visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
@@ -219,7 +222,7 @@ def join(
         if isinstance(where, Command):
             from fairplay.cli import join_program  # which needs much that others do not
 
-            to_the_end = join_program.took_part(where, player, terms, visit, name)
+            to_the_end = join_program.took_part(where, player, terms, visit, name, bot_logs)
         elif person:
             to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
         else:

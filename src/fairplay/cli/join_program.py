@@ -13,6 +13,7 @@ from fairplay.hosting.table import OPEN
 from fairplay.hosting.terms import Terms
 from fairplay.hosting.troubles import Trouble, advice
 from fairplay.players import wire
+from fairplay.players.bot_log import log_path, open_log
 from fairplay.players.dial import Lost
 from fairplay.players.location import Command
 from fairplay.players.process import CHUNK
@@ -61,9 +62,12 @@ class Onlooker:
             self.show(b"\n")
 
 
-def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None) -> bool:
-    """Let a program play whatever comes over the line of a visit, and say how it went; was it there to the end?"""
-    onlooker, lost = Onlooker(), ""
+def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None, logs: str | None) -> bool:
+    """Let a program play whatever comes over the line of a visit, and say how it went; was it there to the end?
+
+    If there is a folder for logs, what it says on stderr is kept there, and not shown.
+    """
+    onlooker, lost, bot = Onlooker(), "", name or address
     relay = Relay(
         command.words,
         terms.sandbox or OPEN,
@@ -71,7 +75,8 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
         patience=visit.patience,
         name=name,
         hear=onlooker.hear,
-        show=onlooker.show,
+        show=onlooker.show if logs is None else None,
+        log=lambda match_id: open_log(logs, bot, match_id),
     )
     goodbye = None
     try:
@@ -83,6 +88,9 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
         return False
     except Lost as error:
         lost = lost_by(error)
+    finally:
+        if logs is not None and onlooker.match is not None:
+            say(f"what the program said on stderr is in {log_path(logs, bot, 'any').parent}")
     onlooker.show_rest()
     if onlooker.match is not None:
         onlooker.match.ended = relay.ended

@@ -22,9 +22,10 @@ from fairplay.journal.record import MatchRecord, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
+from fairplay.players.bot_log import check_logs, log_path
 from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
-from fairplay.players.location import HUMAN, far
+from fairplay.players.location import HUMAN, Command, far
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
@@ -97,6 +98,20 @@ pictures_option = click.option(
 )
 
 
+def logs_there(_: click.Context, __: click.Parameter, folder: str | None) -> str | None:
+    """The folder for logs, which is there and can be written to, if one was named."""
+    return None if folder is None else check_logs(folder)
+
+
+bot_logs_option = click.option(
+    "--bot-logs",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    callback=logs_there,
+    help="Keep what programs say on stderr, with marks of their turns: DIR/PLAYER/MATCH.log, for you alone to read.",
+)
+
+
 def show(
     sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pace: float | None, pictures: Path | None
 ) -> None:
@@ -151,8 +166,18 @@ def show(
         tell_evidence(hosted.notes, match.names)
         if pictures is not None and (pictures / match.id).is_dir():  # it may have vanished meanwhile
             click.echo(f"pictures: {pictures / match.id}")
+        for path in logs_of(sitting):
+            click.echo(f"bot log: {path}")
         if isinstance(hosted.record, MatchRecord):
             click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()} (covers the result)")
+
+
+def logs_of(sitting: Sitting) -> list[Path]:
+    """Where what programs said is kept, if it is."""
+    logs = sitting.bot_logs
+    programs = [seat for seat in sorted(sitting.match.seated) if isinstance(far(sitting.addresses[seat]), Command)]
+    paths = [log_path(logs, sitting.match.names[seat], sitting.match.id) for seat in programs] if logs else []
+    return [path for path in paths if path.is_file()]
 
 
 def missing_here(terms: Terms) -> list[str]:

@@ -8,6 +8,7 @@ import click
 
 from fairplay.cli.cup_options import cup_for, jobs_option, out_option, run_cup
 from fairplay.cli.match_options import (
+    bot_logs_option,
     entrant_from,
     events_option,
     journal_option,
@@ -52,6 +53,7 @@ from fairplay.referee.host import seats_by_age
 @lines_option
 @pace_option
 @pictures_option
+@bot_logs_option
 @click.option(
     "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
 )
@@ -73,6 +75,7 @@ def play(
     lines: bool,
     pace: float | None,
     pictures: Path | None,
+    bot_logs: str | None,
     games: int | None,
     jobs: int | None,
     out: str | None,
@@ -94,7 +97,7 @@ def play(
         refuse_together("--games", {"--pictures": pictures, "--lines": lines, "--pace": pace})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
-        run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None)
+        run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None, bot_logs=bot_logs)
         return
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
     spec = MatchSpec(
@@ -106,6 +109,7 @@ def play(
         pondering=pondering,
         journal=directory,
         sync=Sync(sync),
+        bot_logs=bot_logs,
         **seed_options(seed),
     )
     show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)

@@ -8,6 +8,7 @@ import click
 
 from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import (
+    bot_logs_option,
     events_option,
     journal_option,
     limit_option,
@@ -46,6 +47,7 @@ from fairplay.referee.host import complain, distinct
 @lines_option
 @pace_option
 @pictures_option
+@bot_logs_option
 def resume(
     file: str,
     players: tuple[str, ...],
@@ -60,6 +62,7 @@ def resume(
     lines: bool,
     pace: float | None,
     pictures: Path | None,
+    bot_logs: str | None,
 ) -> None:
     """Play the match in FILE on.
 
@@ -78,7 +81,7 @@ def resume(
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:
         journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
-        sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust)
+        sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
         return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
     with about(file):
         vouched_for = trust or bool(players)  # on the command line
@@ -88,10 +91,10 @@ def resume(
     run = [addresses[seat] for seat in sorted(match.seated)]  # whoever was ejected is of no concern any more
     if not players:
         refuse_imports(file, run)
-    folders = [*([directory] if directory else []), str(Path(file).parent)]
+    folders = [place for place in (directory, bot_logs, str(Path(file).parent)) if place]
     terms = terms_on_record(recorded, run, limits, sandbox, folders)
     branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
-    sitting = branch_of(recorded, at, names, addresses, terms, branches)
+    sitting = branch_of(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
     return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
 
 

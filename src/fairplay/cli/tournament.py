@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from fairplay.cli.cup_options import jobs_option, out_option, run_cup
+from fairplay.cli.match_options import bot_logs_option
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.tournament.file import read_cup
@@ -24,9 +25,16 @@ from fairplay.tournament.template import template
     metavar="HOW",
     help="Who plays: here, pool (processes on this machine), dask (a cluster on this machine), dask:ADDRESS.",
 )
+@bot_logs_option
 @click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
 def tournament(
-    file: str | None, game: str | None, out: str | None, jobs: int | None, executor: str, quiet: bool
+    file: str | None,
+    game: str | None,
+    out: str | None,
+    jobs: int | None,
+    executor: str,
+    bot_logs: str | None,
+    quiet: bool,
 ) -> None:
     """Run the tournament that FILE.toml describes.
 
@@ -49,4 +57,5 @@ def tournament(
         out = str(path.with_suffix(""))
         if out == file:
             raise BadRequest(f"{file} would be its own folder; name another with --out")
-    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=cup.seed == drawn, file=str(path.absolute()))
+    hidden, is_drawn = str(path.absolute()), cup.seed == drawn
+    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=is_drawn, file=hidden, bot_logs=bot_logs)

@@ -22,6 +22,7 @@ from fairplay.hosting.trials import SEED, Bot, Trial
 from fairplay.hosting.troubles import Trouble, counted, explained, when
 from fairplay.hosting.why import in_short
 from fairplay.players.address import open_player, split_label
+from fairplay.players.bot_log import open_log
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.location import Command
 from fairplay.players.process import Program
@@ -133,8 +134,8 @@ class Gate:
         addresses = tuple(split_label(player)[1] for player in trial.players)
         with suppress(Enough):
             terms = replace(bot.terms, limits=self._limits)
-            names = trial.match.names
-            Hosted(Sitting(trial.match, names, addresses, terms, lambda match: witness), Referee()).play()
+            sitting = Sitting(trial.match, trial.match.names, addresses, terms, lambda match: witness)
+            Hosted(sitting._replace(bot_logs=bot.logs), Referee()).play()
         self._turns += witness.paces
         if witness.trouble is not None:
             return self._refuse(trial.name, witness.trouble, trial)
@@ -176,7 +177,10 @@ class Gate:
         return self._bot.limits if self.failed or self._killed else replace(self._bot.limits, goodbye=ENDS_WITHIN)
 
     async def _hello(self, command: Command, trial: Trial) -> Answered | Failed:
-        program = await Program.start(command.words, sandbox=self._bot.terms.sandbox or OPEN)
+        log = open_log(self._bot.logs, trial.match.names[trial.seat], "start")
+        if log is not None:
+            log.begin()  # it will be told no more than hello
+        program = await Program.start(command.words, sandbox=self._bot.terms.sandbox or OPEN, log=log)
         remote = Remote(program, trial.match.game, match_id=SEED, limits=self._limits)
         try:
             return await remote.hello()

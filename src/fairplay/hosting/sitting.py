@@ -48,6 +48,7 @@ class Sitting(NamedTuple):
     held: Record = UNRECORDED  # is open already, and has to be closed on every path
     guessable: bool = False  # was the seed made from a short text?
     facts: int = 0  # that are on record already
+    bot_logs: str | None = None  # the folder where what programs say on stderr is kept
 
     @property
     def caution(self) -> str:
@@ -67,7 +68,8 @@ class Sitting(NamedTuple):
         from fairplay.hosting.table import OPEN, Table  # where all players are in this process, nobody needs it
 
         places = locations(self.match, self.addresses)
-        return Table(places, limits=self.terms.limits or Limits(), sandbox=self.terms.sandbox or OPEN)
+        limits, sandbox = self.terms.limits or Limits(), self.terms.sandbox or OPEN
+        return Table(places, limits=limits, sandbox=sandbox, logs=self.bot_logs)
 
 
 def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
@@ -115,7 +117,7 @@ def new_match(spec: MatchSpec) -> Sitting:
             pondering=spec.pondering,
             **terms.kept,
         )
-    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable)
+    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
 
 
 def journal_in(
@@ -149,9 +151,9 @@ def stamp_of(file: str) -> tuple[int, ...]:
 
 
 def to_hide(spec: MatchSpec) -> list[str]:
-    """What the programs of a spec may not see: the journals, the key if it has one of its own, and what it names."""
+    """What the programs of a spec may not see: journals, logs, the key if it has one of its own, and what it names."""
     kept = () if spec.journal is None else (spec.journal, spec.key)
-    return [place for place in (*kept, *spec.hidden) if place is not None]
+    return [place for place in (*kept, spec.bot_logs, *spec.hidden) if place is not None]
 
 
 def interrupted(spec: MatchSpec, tell: Callable[[str], None] = complain) -> Sitting | None:
@@ -193,6 +195,7 @@ def gone_on_with(
     spec: MatchSpec | None = None,
     *,
     trusted: bool = False,
+    bot_logs: str | None = None,
 ) -> Sitting:
     """A match that was interrupted, to be gone on with in its own file on the terms that it has on record."""
     with ExitStack() as undo:
@@ -208,7 +211,8 @@ def gone_on_with(
         addresses = [opening.players[seat] for seat in sorted(match.seated)]
         if spec is None:
             refuse_imports(path, addresses)
-        hidden = [folder] if spec is None else to_hide(spec)
+        logs = bot_logs if spec is None else spec.bot_logs
+        hidden = [folder, *([logs] if logs else [])] if spec is None else to_hide(spec)
         terms = terms_on_record(recorded, addresses, limits, sandbox, hidden)
         record.go_on(2 + len(recorded.resumptions), **terms.other_than(recorded))
         undo.pop_all()
@@ -223,6 +227,7 @@ def gone_on_with(
         held=record,
         guessable=opening.guessable,
         facts=len(recorded.entries),
+        bot_logs=logs,
     )
 
 

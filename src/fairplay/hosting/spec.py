@@ -42,6 +42,7 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: str | None = None  # of programs: auto, strict or none; None: auto
     pondering: bool = False  # may programs think while others are asked?
     journal: str | None = None  # the folder where it is recorded; None: nowhere
+    bot_logs: str | None = None  # the folder where what programs say on stderr is kept; None: nowhere
     hidden: tuple[str, ...] = ()  # what programs may not see, besides the journals
     key: str | None = None  # the file with the key that marks the journal; None: that of whoever runs the match
     sync: Sync = Sync.BATCH

@@ -9,6 +9,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
+from fairplay.players.bot_log import open_log
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits, for_people
@@ -47,11 +48,13 @@ class Table:
         *,
         limits: Limits = DEFAULT,
         sandbox: Sandbox = OPEN,
+        logs: str | None = None,  # the folder where what programs say on stderr is kept; None: nowhere
         tell: Callable[[str], None] = complain,
     ) -> None:
         self._locations = locations
         self._limits = limits
         self._sandbox = sandbox
+        self._logs = logs
         self._tell = tell
         self.doors: dict[Invitation, Door] = {}  # where somebody may come in
         self._undo = ExitStack()
@@ -83,7 +86,8 @@ class Table:
         """Wait until everybody sits, or cannot be had; who did not come is answered for by GONE.
 
         If a match is resumed, `took` has how long each turn of a player took before. A guest sits where somebody of its
-        name is to sit, or sat before, if that is said by `names`. Whoever is given the channels has to close them.
+        name is to sit, or sat before, if that is said by `names`, by which the logs of programs are called too. Whoever
+        is given the channels has to close them.
         """
         before = took or {}
         channels: dict[Seat, AsyncChannel] = {}
@@ -92,7 +96,8 @@ class Table:
         people = sum(isinstance(location, Person) for location in self._locations.values())
 
         async def start(seat: Seat, command: Command) -> None:
-            program = await Program.start(command.words, sandbox=self._sandbox)
+            log = open_log(self._logs, names[seat], match_id) if names else None
+            program = await Program.start(command.words, sandbox=self._sandbox, log=log)
             remote = Remote(program, game, match_id=match_id, limits=self._limits, took=before.get(seat, ()))
             channels[seat] = remote
             enforced[seat] = program.enforced

@@ -34,6 +34,7 @@ class Bot(msgspec.Struct, frozen=True):
     terms: Terms
     options: tuple[str, ...]  # that say so on a command line
     shelf: Title
+    logs: str | None = None  # the folder where what it says on stderr is kept
 
     @property
     def limits(self) -> Limits:
@@ -60,14 +61,15 @@ def bot_named(
     options: Sequence[str] = (),
     *,
     pondering: bool = False,
+    logs: str | None = None,
 ) -> Bot:
     """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its terms are."""
     shelf, (_, address) = title(game), split_label(text)
     command = far(address)
     if isinstance(command, Invitation | Person):
         raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
-    terms = terms_for([address], limits, sandbox, pondering=pondering)
-    return Bot(text, address, command, terms, tuple(options) if command else (), shelf)
+    terms = terms_for([address], limits, sandbox, [] if logs is None else [logs], pondering=pondering)
+    return Bot(text, address, command, terms, tuple(options) if command else (), shelf, logs)
 
 
 def trials_for(bot: Bot, chosen: Mapping[str, Any]) -> list[Trial]:
@@ -92,7 +94,8 @@ def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:
         words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options, *bot.shelf.handed]
         words += [word for parameter in parameters for word in ("--set", parameter)]
         again = " ".join(quoted(word) for word in [*words, "--journal", "games"])
-        match, name = dealt(game, names, seed_from(seed)), f"game {number + 1}{kind}, seat {seat} of {seats}"
+        match = dealt(game, names, seed_from(seed), match_id=f"game-{number + 1}")
+        name = f"game {number + 1}{kind}, seat {seat} of {seats}"
         yield Trial(f"{name}, with {others}", match, seat, tuple(players), again=again)
 
 
@@ -113,5 +116,6 @@ def odd_positions(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[Trial]:
         players = [next(iter(bot.shelf.house))] * seats
         players[seat] = bot.text
         names = tuple(distinct([split_label(player)[0] for player in players]))
-        match = Match(bot.shelf.fitting(rules, state), state, names, seed=seed_from(SEED))
+        number = f"position-{name.replace(' ', '-')}"
+        match = Match(bot.shelf.fitting(rules, state), state, names, seed=seed_from(SEED), id=number)
         yield Trial(f"position {name!r}", match, seat, tuple(players), only_once=True)

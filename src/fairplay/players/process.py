@@ -1,8 +1,11 @@
 """Reach a player that is a program: a line over its pipes, and an end for it and for all that it has started."""
 
 import asyncio
+import fcntl
 import os
 import signal
+import struct
+import termios
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,6 +14,7 @@ from pathlib import Path
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
+from fairplay.players.bot_log import BotLog
 from fairplay.players.cell import Cell
 from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed
@@ -23,17 +27,29 @@ CHUNK = 65536
 PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
 CODE_WAIT = 0.25  # seconds for an exit code, once nothing more can be said or heard
 KILL_WAIT = 1.0  # seconds for a killed program to be gone
+MOST_LOOKS = 20  # until what was said on stderr before is read
 SIGNALS = range(1, 65)
 
 
 class Pipes(SubprocessStreamProtocol):
-    """The pipes of a process; says when it has ended, and when the last of them is closed."""
+    """The pipes of a process; says when it has ended, and when the last of them is closed.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    Whoever is to hear its stderr does so as soon as it is read.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Sequence[Callable[[bytes], None]] = ()) -> None:
         super().__init__(limit=wire.MOST_BYTES, loop=loop)
+        self.hear = hear
         self.ended = asyncio.Event()  # there is an exit code
         self.closed = asyncio.Event()
         self.open = {0, 1, 2}
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        """Something came."""
+        super().pipe_data_received(fd, data)
+        if fd == 2 and isinstance(data, bytes):
+            for hear in self.hear:
+                hear(data)
 
     def process_exited(self) -> None:
         """The process has ended; somebody may still hold the pipes."""
@@ -51,7 +67,8 @@ class Pipes(SubprocessStreamProtocol):
 class Program(Stream):
     """A line to a program: its stdin and stdout. Of what it says on stderr only the end is kept.
 
-    Whoever starts one has to hang up; and hears all of its stderr as it comes, if that is asked for.
+    Whoever starts one has to hang up; and hears all of its stderr as it comes, if that is asked for. A log keeps it,
+    with marks of what the program was told, and is closed with the line.
     """
 
     def __init__(
@@ -59,7 +76,7 @@ class Program(Stream):
         transport: asyncio.SubprocessTransport,
         pipes: Pipes,
         cell: Cell,
-        hear: Callable[[bytes], None] | None = None,
+        log: BotLog | None = None,
     ) -> None:
         assert pipes.stdin is not None and pipes.stdout is not None and pipes.stderr is not None
         super().__init__(pipes.stdout, pipes.stdin)
@@ -67,12 +84,17 @@ class Program(Stream):
         self._pipes = pipes
         self._cell = cell
         self._last_words = b""
-        self._hear = hear
+        self._log = log
         self._listening = asyncio.create_task(self._listen(pipes.stderr))
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, sandbox: Sandbox, hear: Callable[[bytes], None] | None = None
+        cls,
+        command: Sequence[str],
+        *,
+        sandbox: Sandbox,
+        hear: Callable[[bytes], None] | None = None,
+        log: BotLog | None = None,
     ) -> "Program":
         """Start a program, in the directory where we are. BadRequest: there is no such program, or sandbox.
 
@@ -80,10 +102,11 @@ class Program(Stream):
         """
         loop, cell = asyncio.get_running_loop(), Cell(command, sandbox)
         begun: list[Program] = []
+        hearing = [*([hear] if hear is not None else []), *([log.hear] if log is not None else [])]
 
         async def begin() -> None:
             transport, pipes = await loop.subprocess_exec(
-                lambda: Pipes(loop),
+                lambda: Pipes(loop, hearing),
                 *cell.words,
                 stdin=PIPE,
                 stdout=PIPE,
@@ -92,7 +115,7 @@ class Program(Stream):
                 start_new_session=True,  # a Ctrl-C is for us
             )
             cell.leave()
-            begun.append(cls(transport, pipes, cell, hear))
+            begun.append(cls(transport, pipes, cell, log))
             cell.freezer.freeze()  # until it is first asked: it would take time from others
 
         try:
@@ -102,6 +125,8 @@ class Program(Stream):
                 await program.hang_up(b"", 0)
             if not begun:
                 cell.close()
+                if log is not None:
+                    log.close()
             if isinstance(error, OSError | RuntimeError):  # no more files, processes, threads or memory
                 why = error.strerror if isinstance(error, OSError) else error
                 raise HostFault(f"{command[0]} cannot be started: {why}") from error
@@ -114,7 +139,9 @@ class Program(Stream):
         return " ".join(self._cell.enforced)
 
     async def wake(self) -> None:
-        """Let it run, once there is a core for it."""
+        """Let it run, once there is a core for it; what it said before is heard before it is told anything."""
+        if self._log is not None:
+            await self._catch_up()
         await slots().take()
         try:
             await self._cell.freezer.thaw()
@@ -131,6 +158,8 @@ class Program(Stream):
 
     async def send(self, text: bytes) -> None:
         """Send a whole line; whoever never reads makes this wait."""
+        if self._log is not None:
+            self._log.asked(text)
         try:
             await super().send(text)
         except Closed:
@@ -152,6 +181,9 @@ class Program(Stream):
         try:
             with suppress(Closed, TimeoutError, HostFault):
                 async with asyncio.timeout(within):
+                    if last and self._log is not None:
+                        await self._catch_up()
+                        self._log.asked(last)
                     await self._cell.freezer.thaw()
                     if last:
                         await super().send(last)
@@ -179,13 +211,20 @@ class Program(Stream):
             raise HostFault(": ".join([ours, *said]))
         return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
 
+    async def _catch_up(self) -> None:
+        """Wait a little until what is in the pipe is read, so that a mark comes behind it."""
+        pipes = self._transport.get_pipe_transport(2)
+        pipe = None if pipes is None else pipes.get_extra_info("pipe")
+        for _ in range(MOST_LOOKS):
+            if pipe is None or pipe.closed or not waiting_in(pipe.fileno()):
+                return
+            await asyncio.sleep(PAUSE)
+
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
         """Read stderr to its end, so that nobody has to wait for us there, and keep the last of it."""
         with suppress(OSError):
             while heard := await stderr.read(CHUNK):
                 self._last_words = (self._last_words + heard)[-MOST_LAST_WORDS:]
-                if self._hear is not None:
-                    self._hear(heard)
                 await asyncio.sleep(PAUSE)
 
     def _kill(self) -> None:
@@ -203,7 +242,7 @@ class Program(Stream):
             with suppress(TimeoutError):
                 async with asyncio.timeout(KILL_WAIT):
                     await self._pipes.ended.wait()
-                    if self._hear is not None:  # then all of it was asked for, and some may still be on its way
+                    if self._pipes.hear:  # then all of it was asked for, and some may still be on its way
                         await asyncio.wait((self._listening,), timeout=CODE_WAIT)
         finally:
             if 0 in self._pipes.open:
@@ -216,6 +255,8 @@ class Program(Stream):
                 await self._pipes.ended.wait()
                 await self._pipes.closed.wait()
         await asyncio.wait((self._listening,))
+        if self._log is not None:
+            self._log.close()
 
 
 def children(pid: int) -> list[int]:
@@ -224,6 +265,12 @@ def children(pid: int) -> list[int]:
         return [int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def waiting_in(pipe: int) -> int:
+    """How many bytes nobody has read yet."""
+    (count,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return int(count)
 
 
 def fate(code: int | None) -> str:

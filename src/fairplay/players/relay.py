@@ -10,6 +10,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players import wire
+from fairplay.players.bot_log import BotLog
 from fairplay.players.dial import Lost
 from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed, TooMuch
@@ -102,7 +103,8 @@ class Relay:
         patience: Callable[[], float],  # for how many seconds a message is waited for
         name: str | None,  # that the player wants to have; None: the one that the program says
         hear: Callable[[wire.WireMessage], None],  # is told what the program is told
-        show: Callable[[bytes], None],  # is given what it says on stderr
+        show: Callable[[bytes], None] | None,  # is given what it says on stderr
+        log: Callable[[str], BotLog | None],  # is opened for each match, by its id
     ) -> None:
         self._words = words
         self._sandbox = sandbox
@@ -111,6 +113,7 @@ class Relay:
         self._name = name
         self._hear = hear
         self._show = show
+        self._log = log
         self._asking: Asking | None = None
         self._unheard = b""  # the newest change, if the program could not take it at once
         self._stale = 0
@@ -132,7 +135,7 @@ class Relay:
                     continue
                 self._hear(message)
                 if isinstance(message, Hello):
-                    await self._begin()
+                    await self._begin(message.match)
                 if isinstance(message, Goodbye | Suspended):
                     await self._part(text)
                     return message if isinstance(message, Goodbye) else None
@@ -170,11 +173,12 @@ class Relay:
             raise Misunderstood(f"they did not say hello, but {type(message).__name__}")
         return message
 
-    async def _begin(self) -> None:
+    async def _begin(self, match_id: str) -> None:
         """Start a program for a match; the one of the match before ends now, if it has not."""
         await self._part(b"")
         self.ended, self._stale = False, 0
-        program = await Program.start(self._words, sandbox=self._sandbox, hear=self._show)
+        log = self._log(match_id)
+        program = await Program.start(self._words, sandbox=self._sandbox, hear=self._show, log=log)
         self._asking = Asking(program, set())
 
     async def _part(self, last: bytes) -> None:

@@ -42,11 +42,12 @@ def conduct(
     *,
     drawn: bool = False,
     hidden: Sequence[str] = (),
+    bot_logs: str | None = None,
 ) -> Final:
     """Run a tournament to its end; what was played of it before in this folder is not played again.
 
     `drawn`: the seed of the cup was drawn just now, and gives way to the one on record. `hidden`: what programs may not
-    see, besides the folder.
+    see, besides the folder. `bot_logs`: where what they say on stderr is kept, a folder for each of them.
     """
     check(cup)
     check_players(cup, folder, hidden)
@@ -56,7 +57,7 @@ def conduct(
         with runner() as workers:
             verdicts = trials(cup, {}, workers, audience)
             with notebooks.begun(folder, cup, drawn=drawn) as notebook:
-                return run(cup, folder, notebook, verdicts, workers, audience, hidden)
+                return run(cup, folder, notebook, verdicts, workers, audience, hidden, bot_logs)
     with notebooks.gone_on_with(folder) as notebook:
         before = notebook.opening
         if drawn and before.drawn:
@@ -69,7 +70,7 @@ def conduct(
             return final(notebook)
         with runner() as workers:
             verdicts = trials(cup, notebook.verdicts, workers, audience)
-            return run(cup, folder, notebook, verdicts, workers, audience, hidden)
+            return run(cup, folder, notebook, verdicts, workers, audience, hidden, bot_logs)
 
 
 def check_players(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
@@ -102,11 +103,12 @@ def run(
     runner: Runner,
     audience: Audience,
     hidden: Sequence[str],
+    bot_logs: str | None,
 ) -> Final:
     """Run it from where it stands."""
     if verdicts:
         notebook.write(BotsTried(verdicts=verdicts))
-    Manager(cup, folder, notebook, runner, audience, hidden).run()
+    Manager(cup, folder, notebook, runner, audience, hidden, bot_logs).run()
     return final(notebook)
 
 

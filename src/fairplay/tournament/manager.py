@@ -32,6 +32,7 @@ class Manager:
         runner: Runner,
         audience: Audience,
         hidden: Sequence[str] = (),
+        bot_logs: str | None = None,
     ) -> None:
         self._cup = cup  # with the players of the file as it is now
         self._folder = folder.absolute()
@@ -39,6 +40,7 @@ class Manager:
         self._runner = runner
         self._audience = audience
         self._hidden = (str(self._folder), *hidden)  # what programs may not see
+        self._bot_logs = bot_logs  # where what programs say on stderr is kept
         self._matches = self._deals = 0  # how many there were in earlier rounds
         self._expelled: set[str] = set()  # in earlier rounds
 
@@ -86,7 +88,8 @@ class Manager:
         journal, key, matches = str(self._folder / MATCHES), str(self._folder / KEY), []
         for number, spec in enumerate(round, self._matches + 1):
             deal = deals.setdefault(spec.seed, self._deals + len(deals))
-            spec = replace(spec, id=f"m{number:05}", journal=journal, key=key, hidden=self._hidden)
+            spec = replace(spec, id=f"m{number:05}", journal=journal, key=key)
+            spec = replace(spec, hidden=self._hidden, bot_logs=self._bot_logs)
             matches.append(Scheduled(spec, deal))
         self._matches += len(matches)
         self._deals += len(deals)

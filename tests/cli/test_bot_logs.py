@@ -1,0 +1,216 @@
+"""Keep what programs say on stderr by --bot-logs: in matches, tournaments and checks, and when somebody joins."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fairplay.players.bot_log import FIRST, LAST
+from fairplay.players.door import listen_tcp
+from tests.cli.command import SMALL, fairplay, refusal, script
+from tests.cli.test_join import Host
+from tests.players.machine import needs_strict
+
+PLAYER = """
+import sys
+from fairplay.games.fish import Fish
+
+class Player:
+    turns = 0
+
+    def take_turn(self, view):
+        self.turns += 1
+        print("turn", self.turns, file=sys.stderr)
+        BODY
+        return next(Fish().actions(view))
+"""
+
+
+def bot(folder: Path, body: str = "pass", name: str = "bot.py") -> str:
+    """The address of a bot that says on stderr which of its turns it is."""
+    (folder / name).write_text(PLAYER.replace("BODY", body))
+    return str(folder / name)
+
+
+def journals_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+def logs_of(folder: Path, who: str) -> dict[str, str]:
+    """The logs of a player by match."""
+    return {path.stem: path.read_text() for path in sorted((folder / who).glob("*.log"))}
+
+
+def marks_and_words(log: str) -> list[str]:
+    """Which turns were marked, and what was said, in order."""
+    return re.findall(r"^(?:-- )?turn \d+", log, re.MULTILINE)
+
+
+def in_step(log: str) -> bool:
+    """Is behind every mark of a turn what was said on it?"""
+    found = marks_and_words(log)
+    expected = [words for turn in range(1, len(found) // 2 + 1) for words in (f"-- turn {turn}", f"turn {turn}")]
+    return bool(found) and found == expected
+
+
+def test_a_healthy_bot_is_heard_turn_by_turn(tmp_path: Path) -> None:
+    done = fairplay(
+        *("play", "fish", f"ann={bot(tmp_path)}", "greedy", f"bob={bot(tmp_path)}", *SMALL, "--quiet"),
+        *("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs")),
+    )
+
+    logs = [logs_of(tmp_path / "logs", who) for who in ("ann", "bob")]
+    [journal] = journals_in(tmp_path / "games")
+    assert done.code == 0
+    assert [list(one) for one in logs] == [[journal.stem]] * 2
+    assert all(in_step(log) for one in logs for log in one.values())
+    assert [line for line in done.out.splitlines() if line.startswith("bot log: ")] == [
+        f"bot log: {tmp_path}/logs/{who}/{journal.stem}.log" for who in ("ann", "bob")
+    ]
+    assert {path.name for path in (tmp_path / "logs").iterdir()} == {"ann", "bob"}  # nobody else is a program
+    assert fairplay("verify", str(journal)).code == 0
+
+
+def test_the_turn_on_which_why_says_that_it_crashed_is_the_last_one_marked(tmp_path: Path) -> None:
+    crash = bot(tmp_path, "self.turns == 3 and sys.exit('a bad day')")
+    fairplay(
+        *("play", "fish", f"ann={crash}", "greedy", *SMALL, "--quiet"),
+        *("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs")),
+    )
+
+    [journal] = journals_in(tmp_path / "games")
+    [log] = logs_of(tmp_path / "logs", "ann").values()
+    assert "on turn 3 of its own" in fairplay("why", str(journal)).out
+    assert marks_and_words(log)[-2:] == ["-- turn 3", "turn 3"]
+    assert re.search(r"turn 3\na bad day\n-- ejected, crashed: the program ended with exit code 1, [\d.]+ s\n$", log)
+
+
+def test_nothing_of_it_is_in_the_journal(tmp_path: Path) -> None:
+    address, journals = bot(tmp_path), []
+    for number, options in enumerate(((), ("--bot-logs", str(tmp_path / "logs")))):
+        folder = tmp_path / f"games{number}"
+        fairplay("play", "fish", address, "greedy", *SMALL, "--seed", "1", "--journal", str(folder), *options)
+        [path] = journals_in(folder)
+        journals.append(re.sub(r'"(at|took|match|hash|mark|commitment)":("[^"]*"|[\d.e-]+)', "", path.read_text()))
+
+    assert journals[0] == journals[1]
+
+
+FLOODS = {
+    "lines": "[print('x' * 70, file=sys.stderr) for _ in range(5000)]",
+    "junk": "sys.stderr.buffer.write(bytes(range(256)) * 1500)",
+    "escapes": "sys.stderr.write('\\x1b[2J\\x1b]0;title\\x07' * 20000)",
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_a_flood_fills_no_disk_and_moves_no_terminal(kind: str, tmp_path: Path) -> None:
+    done = fairplay(
+        *("play", "fish", f"ann={bot(tmp_path, FLOODS[kind])}", "greedy", *SMALL, "--quiet"),
+        *("--bot-logs", str(tmp_path / "logs")),
+    )
+
+    [path] = (tmp_path / "logs" / "ann").iterdir()
+    text = path.read_text()
+    assert done.code == 0 and "is out" not in done.out
+    assert path.stat().st_size < FIRST + LAST + 200
+    assert text.startswith("-- hello, ") and re.search(r"-- end, [\d.]+ s\n", text)
+    assert "bytes are left out here" in text
+    assert all(sign.isprintable() or sign in "\n\t" for sign in text)
+
+
+def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:
+    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL, "--quiet", "--seed", "1")
+    kept = ("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs"))
+    fairplay(*words, *kept)
+    [journal] = journals_in(tmp_path / "games")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:7]))
+
+    for going_on in ((*words, *kept), ("resume", str(journal), "--bot-logs", str(tmp_path / "logs"), "--quiet")):
+        journal.write_bytes(b"".join(lines[:7]))
+        assert fairplay(*going_on).code == 0
+
+    [log] = logs_of(tmp_path / "logs", "ann").values()
+    assert log.count("-- hello, ") == 3
+
+
+@pytest.mark.parametrize("how", ["play", "tournament"])
+def test_in_a_tournament_every_player_has_a_folder_for_all_its_matches(how: str, tmp_path: Path) -> None:
+    ann, bob, logs = bot(tmp_path, name="ann.py"), bot(tmp_path, name="bob.py"), tmp_path / "logs"
+    if how == "play":
+        words = ["play", "fish", f"ann={ann}", f"bob={bob}", *SMALL, "--games", "2", "--out", str(tmp_path / "cup")]
+    else:
+        players = "\n".join(
+            f'[[players]]\nname = "{name}"\nplayer = "{address}"' for name, address in (("ann", ann), ("bob", bob))
+        )
+        settings = (
+            'game = "fish"\ngate = "skip"\nparameters = { rows = 4, columns = 4 }\nformat = { kind = "round-robin"'
+        )
+        (tmp_path / "cup.toml").write_text(f"{settings}, games = 2 }}\n{players}\n")
+        words = ["tournament", str(tmp_path / "cup.toml")]
+
+    done = script(*words, "--bot-logs", str(logs), "--quiet", "--jobs", "2")
+
+    assert done.code == 0, done
+    matches = [path.stem for path in journals_in(tmp_path / "cup" / "matches")]
+    assert f"bot logs: {logs}, with a folder for each player that is a program" in done.out
+    assert len(matches) == 2
+    for who in ("ann", "bob"):
+        found = logs_of(logs, who)
+        assert sorted(found) == sorted(matches)
+        assert [match for match, log in found.items() if not in_step(log) or log.count("-- hello") != 1] == []
+
+
+def test_a_check_keeps_a_log_of_every_trial(tmp_path: Path) -> None:
+    done = fairplay("check-bot", "fish", f"ann={bot(tmp_path)}", "--bot-logs", str(tmp_path / "logs"))
+
+    logs = logs_of(tmp_path / "logs", "ann")
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"bot logs: {tmp_path}/logs/ann")
+    assert {"start", "game-1", "game-2", "game-3", "position-stuck"} <= set(logs)
+    assert in_step(logs["game-2"])
+    assert logs["start"].count("-- hello") == 3
+
+
+def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
+    with Host(listen_tcp("0")) as host:
+        done = script(
+            *("join", host.door.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
+        )
+
+    assert done.code == 0
+    assert in_step(logs_of(tmp_path / "logs", "ann")["m"])
+    assert "turn 1" not in done.err
+    assert f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann" in done.err.splitlines()
+
+
+@needs_strict
+def test_no_program_sees_the_logs_of_others(tmp_path: Path) -> None:
+    bots = tmp_path / "bots"
+    bots.mkdir()
+    (bots / "logs" / "bob").mkdir(parents=True)
+    (bots / "logs" / "bob" / "old.log").write_text("canary")
+    look = "import glob; print([open(path).read() for path in glob.glob(f'{sys.argv[1]}/**/*.log', recursive=True)])"
+    address = bot(bots, look)
+
+    fairplay(
+        *("play", "fish", f"ann={bots}", f"bob={address}", *SMALL, "--quiet", "--bot-logs", str(bots / "logs")),
+    )
+
+    [log] = logs_of(bots / "logs", "ann").values()
+    assert in_step(log)
+    assert "canary" not in log
+
+
+@pytest.mark.parametrize("verb", [("play", "fish", "greedy", "random"), ("check-bot", "fish", "greedy")])
+def test_a_folder_that_is_none_is_refused(verb: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert "is a file" in refusal(fairplay(*verb, "--bot-logs", str(tmp_path / "file")))
+    assert "Not a directory" in refusal(fairplay(*verb, "--bot-logs", str(tmp_path / "file" / "below")))
+
+
+def test_join_refuses_it_for_whoever_is_no_program() -> None:
+    done = fairplay("join", "127.0.0.1:1", "greedy", "--bot-logs", "/tmp")
+
+    assert refusal(done) == "--bot-logs makes no sense with greedy, which is no program"

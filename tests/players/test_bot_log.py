@@ -1,0 +1,239 @@
+"""Keep what bots say on stderr: in order with the marks, bounded, private, and fit for any terminal."""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.players import bot_log, wire
+from fairplay.players.bot_log import FIRST, LAST, BotLog, check_logs, folder_at, log_path, open_log
+
+SECONDS = re.compile(r"\d+\.\d{3} s")
+
+
+@pytest.fixture(autouse=True)
+def _counted_anew() -> None:
+    folder_at.cache_clear()
+
+
+def log_in(folder: Path, bot: str = "ann", match_id: str = "m1") -> BotLog:
+    log = open_log(str(folder), bot, match_id)
+    assert log is not None
+    log.begin()
+    return log
+
+
+def kept(folder: Path, bot: str = "ann", match_id: str = "m1") -> str:
+    """What is in a log, with all times alike."""
+    text = log_path(str(folder), bot, match_id).read_text()
+    return SECONDS.sub("T s", re.sub(r"hello, .* UTC", "hello, NOW", text))
+
+
+def message(kind: str, **fields: object) -> bytes:
+    return wire.encode({"type": kind, "match": "m1", **fields}) + b"\n"
+
+
+def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+
+    log.asked(message("hello"))
+    log.hear(b"loaded\n")
+    log.asked(message("start"))
+    log.asked(message("take_turn", turn=1))
+    log.hear(b"thinking")
+    log.hear(b" hard")
+    log.asked(message("tell", turn=1))
+    log.asked(message("changed"))
+    log.asked(message("take_turn", turn=2))
+    log.asked(message("goodbye", fault="timed_out", why="no answer\x1b within 5 s"))
+    log.close()
+
+    assert kept(tmp_path).splitlines() == [
+        "-- hello, NOW",
+        "loaded",
+        "-- start, T s",
+        "-- turn 1, T s",
+        "thinking hard",
+        "-- news, T s",
+        "-- turn 2, T s",
+        "-- ejected, timed out: no answer\N{REPLACEMENT CHARACTER} within 5 s, T s",
+    ]
+
+
+def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    log.hear(b"before a crash\n")
+
+    assert kept(tmp_path) == "before a crash\n"
+    log.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (b"plain\ttext\n", "plain\ttext\n"),
+        ("Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}\n".encode(), "Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}\n"),
+        (b"\x1b[2J\x07\x00\n", "\\x1b[2J\\x07\\x00\n"),
+        (b"\xff\xfe\x80\n", "\\xff\\xfe\\x80\n"),
+        ("\N{RIGHT-TO-LEFT OVERRIDE}abc\n".encode(), "\\u202eabc\n"),
+        (b"dos\r\nbar 10%\rbar 20%\r\n", "dos\nbar 10%\\rbar 20%\n"),
+    ],
+    ids=["plain", "letters", "escapes", "junk", "direction", "returns"],
+)
+def test_no_sign_moves_a_terminal(said: bytes, text: str, tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    log.hear(said)
+    log.close()
+
+    assert kept(tmp_path) == text
+
+
+def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    for byte in "\N{SNOWMAN}!\n".encode():
+        log.hear(bytes([byte]))
+    log.close()
+
+    assert kept(tmp_path) == "\N{SNOWMAN}!\n"
+
+
+@pytest.mark.parametrize("said", [b"0123456\n", bytes(range(256))], ids=["text", "junk"])
+def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    log.asked(message("take_turn", turn=1))
+    log.hear(b"first words\n")
+    for _ in range(3 * (FIRST + LAST) // len(said)):
+        log.hear(said)
+    log.asked(message("take_turn", turn=2))
+    log.hear(b"last words\n")
+    log.close()
+
+    text = kept(tmp_path)
+    assert text.startswith("-- turn 1, T s\nfirst words\n")
+    assert text.endswith("-- turn 2, T s\nlast words\n")
+    assert len(re.findall(r"\n-- \d+ bytes are left out here\n", text)) == 1
+    assert FIRST + LAST <= log_path(str(tmp_path), "ann", "m1").stat().st_size <= FIRST + LAST + 100
+
+
+def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
+    log, lines = log_in(tmp_path), [b"%07d\n" % number for number in range((FIRST + LAST) // 8)]
+    for line in lines:
+        log.hear(line)
+    log.close()
+
+    assert b"".join(lines) == log_path(str(tmp_path), "ann", "m1").read_bytes()
+
+
+def test_a_match_that_goes_on_adds_to_its_log(tmp_path: Path) -> None:
+    for said in (b"before\n", b"after\n"):
+        log = log_in(tmp_path)
+        log.hear(said)
+        log.close()
+
+    assert kept(tmp_path) == "before\nafter\n"
+
+
+def test_a_bot_whose_logs_are_too_large_has_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bot_log, "MOST_OF_ALL", 1000)
+    log = log_in(tmp_path)
+    log.hear(b"x" * 1000)
+    log.close()
+
+    assert open_log(str(tmp_path), "ann", "m2") is None
+    folder_at.cache_clear()  # as in another process
+    assert open_log(str(tmp_path), "ann", "m3") is None
+    assert open_log(str(tmp_path), "ann", "m4") is None
+    assert capsys.readouterr().err.count("no more logs are kept in") == 1
+    assert [path.name for path in (tmp_path / "ann").iterdir()] == ["m1.log"]
+    log_in(tmp_path, "bob").close()  # has room of its own
+
+
+def test_logs_are_private(tmp_path: Path) -> None:
+    logs = check_logs(str(tmp_path / "deep" / "logs"))
+    before = os.umask(0)
+    try:
+        log_in(Path(logs)).close()
+    finally:
+        os.umask(before)
+
+    path = log_path(logs, "ann", "m1")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(Path(logs).stat().st_mode) == 0o700
+
+
+def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, treasure = log_path(str(tmp_path), "ann", "m1"), tmp_path / "treasure"
+    path.parent.mkdir()
+    path.symlink_to(treasure)
+
+    log = log_in(tmp_path)
+    log.hear(b"x")
+    log.close()
+
+    assert not treasure.exists()
+    assert f"no log is kept in {path}: " in capsys.readouterr().err
+
+
+def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
+    log = BotLog(Path("/dev/full"), bot_log.Folder(str(tmp_path)))
+    log.hear(b"x" * 100)
+    log.asked(message("take_turn", turn=1))
+    log.hear(b"x" * 3 * FIRST)
+    log.close()
+    log.close()
+
+
+def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
+    log = open_log(str(tmp_path), "ann", "m1")
+    assert log is not None
+    log.asked(message("hello"))
+    log.hear(b"loaded\n")
+    log.close()
+
+    assert list((tmp_path / "ann").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["start", "goodbye"])
+def test_what_was_said_before_the_match_is_kept_once_it_begins(kind: str, tmp_path: Path) -> None:
+    log = open_log(str(tmp_path), "ann", "m1")
+    assert log is not None
+    log.asked(message("hello"))
+    log.hear(b"loaded\n")
+    log.asked(message(kind))
+    log.close()
+
+    assert kept(tmp_path).startswith("-- hello, NOW\nloaded\n-- ")
+
+
+@pytest.mark.parametrize("odd", ["", ".", "..", "../up", "/etc/passwd", "a b", "exec:node bot.js", "\udc80", "x" * 300])
+def test_whatever_a_bot_is_called_its_folder_lies_in_that_for_logs(odd: str, tmp_path: Path) -> None:
+    path = log_path(str(tmp_path), odd, odd)
+
+    assert path.parent.parent == tmp_path
+    assert path.parent.name not in ("", ".", "..")
+    assert re.fullmatch(r"[A-Za-z0-9_.-]+", path.parent.name + path.name)
+    assert len(path.name) < 100
+
+
+def test_no_two_bots_share_a_folder(tmp_path: Path) -> None:
+    names = ["a/b", "a b", "a-b", "a.b", "/a/b", "ab", "A-B", "a--b", "-a-b", "x" * 61, "x" * 62]
+
+    assert len({log_path(str(tmp_path), name, "m").parent for name in names}) == len(names)
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(BadRequest, match="cannot be made"):
+            check_logs(str(place))
+
+
+def test_where_none_are_asked_for_there_are_none(tmp_path: Path) -> None:
+    assert open_log(None, "ann", "m1") is None
