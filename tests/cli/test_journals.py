@@ -48,6 +48,28 @@ def test_every_verb_takes_the_beginning_of_an_id(verb: str, match: Path, here: P
     assert untimed(short.out) == untimed(whole.out)
 
 
+def test_what_the_library_prints_is_taken_with_its_folder(
+    match: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in (1, 2, 3):
+        shutil.copy(match, here / "games" / f"{match.stem[:7]}{one}.jsonl")
+    monkeypatch.chdir("/")
+    printed = [line.split()[0] for line in fairplay("library", "list", str(here / "games")).out.splitlines()[1:]]
+
+    found = [journal_named(f"{here}/games/{id}") for id in printed]
+
+    assert sorted(found) == sorted(str(path) for path in (here / "games").glob("*.jsonl"))
+    assert len(found) == 4
+    assert journal_named(f"{here}/cup/m0") == f"{here}/cup/matches/m00001.jsonl"
+
+
+def test_an_id_in_a_folder_is_of_that_folder_alone(here: Path) -> None:
+    with pytest.raises(BadRequest, match="no match in games with an id that begins so"):
+        journal_named("games/m0")
+    with pytest.raises(BadRequest, match="no match in cup/matches with an id"):
+        journal_named("cup/matches/zz")
+
+
 def untimed(told: str) -> str:
     """What was told, without how long anything took."""
     return re.sub(r"took [\d.]+ \S+;", "", told)
@@ -80,15 +102,22 @@ def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
     [
         (
             "zzz",
-            "there is no file zzz, and no match near here with an id that begins so; see: fairplay library list DIR",
+            "there is no file zzz, and no match near here with an id that begins so; "
+            "see: fairplay library list DIR; there, DIR/ID names a match",
         ),
+        (
+            "games/zzz",
+            "there is no file games/zzz, and no match in games with an id that begins so; "
+            "see: fairplay library list games",
+        ),
+        ("nowhere/zzz", "nowhere/zzz: cannot be read: No such file or directory"),
         ("games", "games: cannot be read: Is a directory; see: fairplay library list games"),
         (
             "cup/tournament.jsonl",
             "cup/tournament.jsonl: this is the notebook of a tournament and no match; see: fairplay standings cup",
         ),
         ("m*", "m*: cannot be read: No such file or directory"),
-        ("../m0", "../m0: cannot be read: No such file or directory"),
+        ("../m0/m0", "../m0/m0: cannot be read: No such file or directory"),
         ("x" * 300, f"{'x' * 300}: cannot be read: File name too long"),
     ],
 )

@@ -131,9 +131,12 @@ NO_PROGRAMS = {
     "./nobody": "there is no program './nobody'",
     "./nobody.py": "there is no Python file ./nobody.py",
     "./games.py": "there is no Python file ./games.py",
-    "./plain": "./plain may not be executed",
+    "./plain": "./plain may not be executed; to make it a program: chmod +x ./plain",
+    "./plain.js": './plain.js may not be executed; write exec:"node ./plain.js"',
+    "exec:./plain.py --flag": './plain.py may not be executed; write exec:"python3 ./plain.py --flag"',
+    "exec:'./a $b.js'": "./a $b.js may not be executed; write " + shlex.quote("exec:node './a $b.js'"),
     "./games.py/": "there is neither a program bot nor a file bot.py in ./games.py/",
-    "exec:./plain --flag": "./plain may not be executed",
+    "exec:./plain --flag": "./plain may not be executed; to make it a program: chmod +x ./plain",
     "exec:./nobody --flag": "there is no program './nobody'",
     "exec:nobody-there": "there is no program 'nobody-there'",
     "exec:": "exec: names no program; write exec:./bot or exec:'./bot --flag'",
@@ -147,7 +150,8 @@ NO_PROGRAMS = {
 def test_what_is_no_program_is_refused_before_anything_is_recorded(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written(tmp_path / "plain", PROGRAM + PLAYS, 0o644)
+    for name in ("plain", "plain.js", "plain.py", "a $b.js"):
+        written(tmp_path / name, PROGRAM + PLAYS, 0o644)
     (tmp_path / "games.py").mkdir()
     path = spoil(journal(tmp_path), "unfinished")
     left = path.read_bytes()

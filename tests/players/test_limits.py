@@ -156,3 +156,30 @@ def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None
     budget.spend_before([4.0, 30.0, 0.5])
 
     assert budget.allowed(TakeTurn(None)) == pytest.approx(1.5)  # 10 - 4 + 1, nothing + 1, - 0.5 + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "took", "why"),
+    [
+        ("5", (), "no answer within 5 s"),
+        ("5,first=20", (), "no answer within 20 s"),
+        ("5,first=20", (1.0,), "no answer within 5 s"),
+        ("5,bank=60", (50.0,), "no answer within 5 s"),
+        (
+            "5,bank=60",
+            (59.82134,),
+            "the bank of 60 s for all turns is used up: no answer within the 0.179 s that were left",
+        ),
+        ("5,bank=60", (60.0,), "the bank of 60 s for all turns is used up"),
+        (
+            "5,bank=6,increment=0.5",
+            (5.0,),
+            "the bank of 6 s, and 0.5 s more for each turn, is used up: no answer within the 1.5 s that were left",
+        ),
+    ],
+)
+def test_whoever_is_late_is_told_of_what(text: str, took: tuple[float, ...], why: str) -> None:
+    budget = Budget(limits_from(text))
+    budget.spend_before(took)
+
+    assert budget.late(budget.allowed(TURN)) == why

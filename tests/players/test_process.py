@@ -141,7 +141,7 @@ def test_what_is_said_on_stderr_need_not_be_text() -> None:
         ([], "there is no program ''"),
         ([""], "there is no program ''"),
         (["/etc"], "there is no program '/etc'"),
-        (["./README.md"], "./README.md may not be executed"),
+        (["./README.md"], "./README.md may not be executed; to make it a program: chmod +x ./README.md"),
     ],
 )
 @every_level

@@ -503,7 +503,9 @@ def test_the_bank_is_for_all_turns_together() -> None:
 
     assert [type(answer) for answer in answers] == [Answered, Answered, Answered, Failed]
     assert [question["limit"] for question in line.sent] == [5.0, 5.0, pytest.approx(2.0), pytest.approx(0.5)]
-    assert failed(answers[3]).why == "no answer within 0.5 s"
+    assert failed(answers[3]).why == (
+        "the bank of 6 s for all turns is used up: no answer within the 0.5 s that were left"
+    )
 
 
 def test_acknowledgements_cost_nothing_of_it() -> None:
@@ -520,7 +522,29 @@ def test_an_increment_keeps_a_steady_player_in() -> None:
     answers = asked(line, *[TURN] * 31, limits=limits)
 
     assert all(isinstance(answer, Answered) for answer in answers[:30])
-    assert failed(answers[30]).why == "no answer within 2 s"
+    assert failed(answers[30]).why == (
+        "the bank of 2 s, and 1 s more for each turn, is used up: no answer within the 2 s that were left"
+    )
+
+
+def test_while_there_is_enough_in_the_bank_it_is_not_to_blame() -> None:
+    answers = asked(Scripted((1.0, PASSES), (6.0, PASSES)), TURN, TURN, limits=Limits(move=5.0, bank=6.0))
+
+    assert failed(answers[1]).why == "no answer within 5 s"
+
+
+def test_nor_is_it_where_no_turn_was_asked_for() -> None:
+    answers = asked(Scripted((0.9, PASSES), (6.0, BOWS)), TURN, END, limits=Limits(move=5.0, bank=1.0))
+
+    assert failed(answers[1]).why == "no answer within 5 s"
+
+
+def test_the_first_turn_may_use_up_a_small_bank() -> None:
+    (answer,) = asked(Scripted((2.0, PASSES)), TURN, limits=Limits(move=5.0, first_move=20.0, bank=1.25))
+
+    assert failed(answer).why == (
+        "the bank of 1.25 s for all turns is used up: no answer within the 1.25 s that were left"
+    )
 
 
 def test_an_empty_bank_is_the_end_of_it() -> None:

@@ -1,4 +1,4 @@
-"""Find the journal that a person means by FILE: by its path, or by the id of a match in a folder near here."""
+"""Find the journal that a person means by FILE: by its path, or by the id of a match near here or in a folder."""
 
 import os
 import re
@@ -36,14 +36,16 @@ def journal_named(text: str) -> str:
     if is_there and path.name == FILE:
         cup = quoted(str(path.parent))
         raise BadRequest(f"{text}: this is the notebook of a tournament and no match; see: fairplay standings {cup}")
-    if is_there or ID.fullmatch(text) is None:
+    near, folder = "/" not in text, path.parent
+    if is_there or ID.fullmatch(path.name) is None or not (near or folder.is_dir()):
         return text
-    begun = list(journals_near(Path(), text, below=True))
-    found = [path for path in begun if path.stem == text] or begun
+    begun = list(journals_near(folder, path.name, below=near))
+    found = [one for one in begun if one.stem == path.name] or begun
     if not found:
-        raise BadRequest(
-            f"there is no file {text}, and no match near here with an id that begins so; see: fairplay library list DIR"
-        )
+        where = "near here" if near else f"in {folder}"
+        named = "DIR; there, DIR/ID names a match" if near else quoted(str(folder))
+        why = f"there is no file {text}, and no match {where} with an id that begins so"
+        raise BadRequest(f"{why}; see: fairplay library list {named}")
     if len(found) > 1:
         some = ", ".join(quoted(str(path)) for path in sorted(found)[:MOST_NAMED])
         more = ", ..." if len(found) > MOST_NAMED else ""

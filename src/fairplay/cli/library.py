@@ -50,6 +50,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def library() -> None:
     """Look for matches in a folder of journals, or of a tournament.
 
+    Wherever a verb takes the FILE of a match, it takes DIR/ID too, with an id as it is listed here; and the id alone
+    if DIR is the folder where you are, or lies in it.
+
     What is known of them is kept in the folder, in .index.sqlite, which is always brought up to date first and can be
     deleted at any time.
     """

@@ -92,6 +92,16 @@ class Budget:
         limit = limits.first_move if self._first and limits.first_move is not None else limits.move
         return limit if self._left is None else min(limit, self._left)
 
+    def late(self, limit: float) -> str:
+        """What to say of a turn for which so much was allowed, and that took longer."""
+        limits, left = self._limits, round(limit, 3)
+        usual = limits.first_move if self._first and limits.first_move is not None else limits.move
+        if limits.bank is None or limit >= usual:
+            return f"no answer within {limit:g} s"
+        more = f", and {limits.increment:g} s more for each turn," if limits.increment else " for all turns"
+        used = f"the bank of {limits.bank:g} s{more} is used up"
+        return f"{used}: no answer within the {left:g} s that were left" if left else used
+
     def spend(self, message: Message, seconds: float) -> None:
         """It took so long."""
         if isinstance(message, TakeTurn):

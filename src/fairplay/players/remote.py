@@ -328,7 +328,8 @@ class Remote(Questioner):
                 return self._failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", clock, what.text)
             case Wrong():
                 return self._failed(what.fault, what.why, clock, received, what.detail)
-        return self._failed(Fault.TIMED_OUT, f"no answer within {limit:g} s", clock)
+        late = self._budget.late(limit) if self._due is self._action else f"no answer within {limit:g} s"
+        return self._failed(Fault.TIMED_OUT, late, clock)
 
     def _evidence(self) -> str:
         """What is known of the last answer, for one that is refused."""

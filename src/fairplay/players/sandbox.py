@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import sys
@@ -26,10 +27,27 @@ from fairplay.players.freezing import keeper
 from fairplay.players.level import MEGABYTE, Level, Sandbox
 from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
+from fairplay.render.words import quoted
 
 RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
 OLDEST_BUBBLEWRAP = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
+
+JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # which would take more than a sandbox has
+RUNNERS: dict[str, tuple[str, ...]] = {  # what runs a file with this ending
+    ".py": ("python3",),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".cjs": ("node",),
+    ".java": JAVA,
+    ".jar": (*JAVA, "-jar"),
+    ".rb": ("ruby",),
+    ".pl": ("perl",),
+    ".lua": ("lua",),
+    ".php": ("php",),
+    ".sh": ("sh",),
+}
+PLAIN = re.compile(r"[\w./ :=+@%,-]+")  # words that a shell takes as they are between double quotes
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -64,15 +82,31 @@ def wrap(
     name = command[0] if command else ""
     program = shutil.which(name)
     if program is None:
-        there = "/" in name and Path(name).is_file()
+        if "/" in name and Path(name).is_file():
+            raise BadRequest(f"{name} may not be executed; {how_to_run(command)}")
         hint = "; if a label stands before the =, it may hold neither / nor :" if "=" in name else ""
-        raise BadRequest(f"{name} may not be executed" if there else f"there is no program {name!r}{hint}")
+        raise BadRequest(f"there is no program {name!r}{hint}")
     if sandbox.level is Level.NONE:
         kept = subreaper() if why_no_namespace() else [*namespace(), *subreaper()]
         return [*kept, *limits(sandbox), program, *command[1:]]
     if lacking := why_not_strict():
         raise BadRequest(lacking)
     return strictly(program, command[1:], sandbox, around, options)
+
+
+def how_to_run(command: Sequence[str]) -> str:
+    """What to write instead for a file that is no program: what runs such files, or else how it becomes one.
+
+    >>> print(how_to_run(["./bot.js", "--fast"]))
+    write exec:"node ./bot.js --fast"
+    >>> print(how_to_run(["./bot"]))
+    to make it a program: chmod +x ./bot
+    """
+    runner = RUNNERS.get(Path(command[0]).suffix.lower())
+    if runner is None:
+        return f"to make it a program: chmod +x {quoted(command[0])}"
+    words = shlex.join([*runner, *command])
+    return f'write exec:"{words}"' if PLAIN.fullmatch(words) else f"write {quoted(f'exec:{words}')}"
 
 
 def strictly(
