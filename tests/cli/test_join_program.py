@@ -163,12 +163,14 @@ def test_what_it_says_on_stderr_is_shown_and_cannot_write_on_the_terminal(tmp_pa
 
 
 def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
-    flood = bot(tmp_path, mark, "def hello():\n    for _ in range(20000): say('x')\n    return None")
+    flood = "def hello():\n    for _ in range(20000): say('x')\nplace = turn\n"
+    later = "def turn(view):\n    say('later')\n    return place(view)"
 
-    done, _ = against_greedy(flood)
+    done, _ = against_greedy(bot(tmp_path, mark, flood + later))
 
-    assert done.err.count("\nx") == 500
+    assert said(done).count("x") == 500
     assert "what else the program says on stderr now is left out" in said(done)
+    assert "later" in said(done)
 
 
 # Bad ones.

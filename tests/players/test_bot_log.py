@@ -1,5 +1,6 @@
 """Keep what bots say on stderr: in order with the marks, bounded, private, and fit for any terminal."""
 
+import asyncio
 import os
 import re
 import stat
@@ -8,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.messages import Answered, Tell
 from fairplay.players import bot_log, wire
 from fairplay.players.bot_log import FIRST, LAST, BotLog, check_logs, folder_at, log_path, open_log
+from fairplay.players.level import Level, Sandbox
+from fairplay.players.process import Program
+from fairplay.players.remote import Remote
+from tests.players.programs import PYTHON
+from tests.toy import Toy
 
 SECONDS = re.compile(r"\d+\.\d{3} s")
 
@@ -107,6 +114,7 @@ def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Pa
     log.hear(b"first words\n")
     for _ in range(3 * (FIRST + LAST) // len(said)):
         log.hear(said)
+        assert len(log._last) <= 3 * LAST  # which are in memory
     log.asked(message("take_turn", turn=2))
     log.hear(b"last words\n")
     log.close()
@@ -116,6 +124,16 @@ def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Pa
     assert text.endswith("-- turn 2, T s\nlast words\n")
     assert len(re.findall(r"\n-- \d+ bytes are left out here\n", text)) == 1
     assert FIRST + LAST <= log_path(str(tmp_path), "ann", "m1").stat().st_size <= FIRST + LAST + 100
+
+
+def test_it_is_said_how_much_is_left_out(tmp_path: Path) -> None:
+    log, line = log_in(tmp_path), b"0123456\n"
+    for _ in range(100_000):
+        log.hear(line)
+    log.close()
+
+    [left_out] = re.findall(r"-- (\d+) bytes are left out here", kept(tmp_path))
+    assert int(left_out) == 100_000 * len(line) - FIRST - LAST
 
 
 def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
@@ -233,6 +251,34 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(BadRequest, match="cannot be made"):
             check_logs(str(place))
+
+
+MUCH = """
+import json, os, sys, time
+for text in sys.stdin:
+    line = json.loads(text)
+    os.write(2, b"x" * 19_999 + b"\\n")
+    time.sleep(0.0005)
+    os.write(2, b"that is all\\n")
+    os.write(1, json.dumps({"nonce": line["nonce"], "answer": None}).encode() + b"\\n")
+"""
+
+
+def test_what_was_said_comes_before_the_mark_of_what_is_asked_next(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+
+    async def ask_on() -> None:
+        program = await Program.start([*PYTHON, "-c", MUCH], sandbox=Sandbox(Level.NONE), log=log)
+        remote = Remote(program, Toy())
+        try:
+            for number in range(6):
+                assert isinstance(await remote.ask(Tell(number)), Answered)
+        finally:
+            await remote.close(None)
+
+    asyncio.run(ask_on())
+
+    assert re.findall(r"^-- news|^that is all", kept(tmp_path), re.MULTILINE) == ["-- news", "that is all"] * 6
 
 
 def test_where_none_are_asked_for_there_are_none(tmp_path: Path) -> None:

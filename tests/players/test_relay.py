@@ -1,0 +1,102 @@
+"""Pass on what a host and a program say to each other, without a line: what the program is asked, and its end."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from fairplay.players import wire
+from fairplay.players.dial import Lost
+from fairplay.players.process_tree import descendants
+from fairplay.players.relay import ProgramFailed, Relay
+from tests.players.a_house import FISH, TURN
+from tests.players.programs import every_level
+
+ECHO = """
+import json, sys
+for text in sys.stdin:
+    line = json.loads(text)
+    if "nonce" in line:
+        print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
+"""
+SLEEPS = "import time; time.sleep(3600)"
+CRASHES = "import sys; sys.stdin.readline(); sys.exit(3)"
+
+
+class Host:
+    """A host that asks some questions, each when the one before was answered, and then does what a test wants."""
+
+    def __init__(self, *asks: bytes, then: Callable[[], object] | None = None) -> None:
+        self.heard: list[bytes] = []
+        self._asks, self._then = asks, then or self._wait
+        self._replied = threading.Semaphore(1)
+
+    def lines(self) -> Iterator[bytes]:
+        for text in self._asks:
+            self._wait()
+            yield text.rstrip(b"\n")
+        self._then()
+
+    def _wait(self) -> None:
+        assert self._replied.acquire(timeout=60)
+
+    def send(self, reply: bytes) -> None:
+        self.heard.append(reply)
+        self._replied.release()
+
+
+def hello() -> bytes:
+    return wire.hello(FISH, match_id="m", nonce="1", limit=60.0)
+
+
+def turn() -> bytes:
+    return wire.question(TURN, FISH, match_id="m", turn=1, nonce="2", limit=60.0)
+
+
+def relayed(host: Host, code: str, sandbox: Any, patience: float = 60.0) -> tuple[Any, list[wire.WireMessage]]:
+    told: list[wire.WireMessage] = []
+    relay = Relay(
+        [sys.executable, "-I", "-S", "-c", code],
+        sandbox,
+        host.send,
+        patience=lambda: patience,
+        name="ann",
+        hear=told.append,
+        show=None,
+        log=lambda match_id: None,
+    )
+    return asyncio.run(relay.play(host.lines())), told
+
+
+@every_level
+def test_words_are_passed_on_both_ways(sandbox: Any) -> None:
+    host = Host(hello(), turn())
+
+    goodbye, told = relayed(host, ECHO, sandbox)
+
+    assert goodbye is None
+    assert [type(message) for message in told] == [wire.Hello, wire.TakeTurn]
+    assert host.heard == [b'{"nonce":"1","answer":{"name":"ann"}}\n', b'{"nonce": "2", "answer": null}\n']
+
+
+def lost() -> None:
+    raise Lost("the cable was cut")
+
+
+@every_level
+@pytest.mark.parametrize(
+    ("code", "then", "error"),
+    [(SLEEPS, lost, Lost), (CRASHES, lambda: threading.Event().wait(60), ProgramFailed)],
+    ids=["the line is lost", "the program crashes"],
+)
+def test_whatever_goes_wrong_no_program_is_left(code: str, then: Any, error: type[Exception], sandbox: Any) -> None:
+    before = descendants(os.getpid())
+
+    with pytest.raises(error):
+        relayed(Host(hello(), then=then), code, sandbox)
+
+    assert descendants(os.getpid()) <= before
