@@ -4,13 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
+.PHONY: help setup demo docs wheel test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
 	@echo "make test      run the tests in pure Python, on two cores, and those of the games with the kernels in C"
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
+	@echo "make docs      build the site of documentation into site/; it can be read from disk"
+	@echo "make wheel     build what pip installs into dist/"
 	@echo "make bench     measure, and show a table"
 	@echo "make bench-peers  measure beside other libraries, and write docs/benchmarks.md anew (a few minutes; installs them into .peers)"
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
@@ -52,6 +54,14 @@ demo: setup
 		$(BIN)/fairplay tournament examples/cups/$$game.toml --out demo/$$game && \
 		$(BIN)/fairplay draw demo/$$game/matches/m00001.jsonl -o demo/$$game.svg || exit; done
 	@echo "-- look at demo/fish/report.html and demo/fish.svg, and the same of tsuro and q"
+
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "-- look at site/index.html"
+
+wheel: setup
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -t wheel
 
 WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
 
@@ -115,4 +125,4 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
 
 clean:
-	rm -rf .venv .peers .ladders .ladders.old demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .peers .ladders .ladders.old demo site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

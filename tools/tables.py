@@ -72,8 +72,8 @@ def purpose(path: Path) -> str:
 
 def caption(name: str) -> str:
     """What a picture is called where it is shown, if that is in the README or in the docs."""
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        if found := re.search(rf"!\[([^\]]+)\]\((?:docs/)?{re.escape(name)}\)", page.read_text(encoding="utf-8")):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        if found := re.search(rf"!\[([^\]]+)\]\((?:docs/|\.\./)?{re.escape(name)}\)", page.read_text(encoding="utf-8")):
             return found[1]
     return ""
 

@@ -1,0 +1,57 @@
+"""Run the examples of every page, and have the command understand every line that pages show."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from fairplay.cli.main import load
+from tests.some import some
+from tools.tables import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = re.compile(r"^ {4}fairplay (?!VERB)(.*?)(?:  +#.*| > .*| \| .*)?$", re.MULTILINE)
+FILES = ("FILE", "a.jsonl", "cup.toml", "house.toml", "house.pem", "key.pem", "ann.token", "bot.py", "my_bot.py")
+
+
+def short(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text()], ids=short)
+def test_the_examples_of_a_page_hold(page: Path) -> None:
+    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
+
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if COMMAND.search(page.read_text())], ids=short)
+def test_every_command_on_a_page_is_understood(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in FILES:
+        Path(name).touch()
+    for name in ("cup", "games"):
+        Path(name).mkdir()
+    for line in some(COMMAND.findall(page.read_text())):
+        verb, *words = shlex.split(re.sub(r"\bK\b", "3", line))  # which stands for a number
+        command = load(verb)
+        assert command is not None, line
+        try:
+            command.make_context(verb, words)
+        except click.exceptions.Exit:
+            pass  # it only asked for help
+        except click.ClickException as error:
+            raise AssertionError(f"{line}: {error.format_message()}") from None
+
+
+def test_python_on_pages_can_be_run_as_it_stands() -> None:
+    """What has no prompt is a file that a tutorial writes; there, tests run it."""
+    for page in some(page for page in PAGES if "```python" in page.read_text()):
+        for title, code in re.findall(
+            r"^```python( title=.*)?\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
+        ):
+            assert title or code.startswith(">>> "), f"{short(page)}:\n{code}"

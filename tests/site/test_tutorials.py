@@ -1,0 +1,64 @@
+"""Walk through every tutorial and how-to in a fresh folder, command by command, and find what it shows."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.site.walking import boxes, walking
+from tools.tables import ROOT
+
+PAGES = sorted(page for part in ("tutorials", "howto") for page in (ROOT / "docs" / part).glob("*.md"))
+WALKED = [page for page in PAGES if any(box.language == "console" for box in boxes(page.read_text()))]
+
+
+def free_ports(count: int) -> list[str]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [str(one.getsockname()[1]) for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_a_page_can_be_walked_through(page: Path, tmp_path: Path) -> None:
+    ports = dict(zip(("4000", "8080"), free_ports(2), strict=True))
+
+    with walking(tmp_path, ports) as walk:
+        walk.go(page.read_text())
+
+
+def test_every_tutorial_is_walked_through() -> None:
+    assert {page.stem for page in WALKED} >= {"bot", "class", "research", "watch"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```console\n$ echo one\ntwo\n```\n",
+        "```console\n$ echo one\n```\n",
+        "```console\n$ echo one; false\none\n```\n",
+        "```console\n$ cat a.txt\nhello\n```\n",
+        '```console title="there"\n$ echo one; sleep 60\ntwo\n```\n',
+        '```console title="there"\n$ trap "echo out" INT; sleep 60\n^C\nin\n```\n',
+    ],
+    ids=["another word", "more", "an exit code", "no file", "another word in a terminal that stays", "after Ctrl-C"],
+)
+def test_a_page_that_is_not_true_is_noticed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.site.walking.PATIENCE", 2.0)
+
+    with walking(tmp_path, {}) as walk, pytest.raises(AssertionError):
+        walk.go(page)
+
+
+def test_what_is_true_is_passed(tmp_path: Path) -> None:
+    page = (
+        '```text title="a.txt"\nport 4000\nb\n```\n```console\n$ cat a.txt\nport 4000\n...\n'
+        "$ false\n$ echo $?\n1\n```\n"
+        '```console title="there"\n$ trap "echo out" INT; echo in; sleep 60\nin\n^C\nout\n```\n'
+    )
+
+    with walking(tmp_path, {"4000": "1234"}) as walk:
+        walk.go(page)
+
+    assert (tmp_path / "a.txt").read_text() == "port 1234\nb\n"
