@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import UTC, datetime
 
 from fairplay.core.chance import seed_from
+from tests.reliability import page
 from tests.reliability.meters import METERS, measured
 from tests.reliability.readings import Reading
 
@@ -34,7 +36,7 @@ def main() -> None:
 
 
 def all_of(names: Sequence[str], seed: bytes) -> bool:
-    """Take the readings at full size; is any of them bad?"""
+    """Take the readings at full size, and write them into the docs; is any of them bad?"""
     jobs = [
         (name, METERS[name].full[part :: METERS[name].parts], "")
         for name in names
@@ -52,6 +54,7 @@ def all_of(names: Sequence[str], seed: bytes) -> bool:
     for name, reading in readings.items():
         for failure in reading.failures:
             print(f"{name}: {failure}")
+    page.write(readings, datetime.now(UTC).date())
     few = [name for name, reading in readings.items() if reading.tried < METERS[name].least]
     for name in few:
         print(f"{name}: too few were tried; {METERS[name].least:,} are the least")

@@ -37,8 +37,11 @@ LONG = (  # whole folders, and files
     "tests/benchmarks/",
     "tests/journal/test_hostile_index.py",
     "tests/hosting/test_closing.py",
+    "tests/site/test_searching.py",
+    "tests/site/test_wheel.py",
 )
 FIRST = (  # of the others, in seconds, with the longest first
+    "tests/site/test_tutorials.py",
     "tests/tournament/test_runners.py",
     "tests/players/test_process.py",
     "tests/cli/test_check_bot.py",

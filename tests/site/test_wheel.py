@@ -1,0 +1,109 @@
+"""Build the wheel as `make wheel` does, look into it, install it where there is nothing else, and play there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from fairplay.games import GAMES
+from tests.kernels.test_building import needs_compiler
+from tests.some import some
+from tools.tables import ROOT
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command in an environment with the wheel, and nothing but what it asks for."""
+    place = tmp_path_factory.mktemp("user")
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    pip = [str(place / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", str(wheel)]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return place / "bin/fairplay"
+
+
+def alone() -> dict[str, str]:
+    """An environment without anything that is meant for the tree."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FAIRPLAY_"))}
+
+
+def said(command: Path, *arguments: str, folder: Path) -> str:
+    done = subprocess.run([command, *arguments], cwd=folder, env=alone(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    tracked = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    ours = {name.removeprefix("src/") for name in tracked.splitlines()}
+
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"fairplay", "fairplay_command.py"}
+    added = {name for name in names if ".dist-info/" not in name} - ours
+    assert added <= {"fairplay/_kernels.abi3.so"}  # what is built here, and nothing that lies about
+    for game in some(GAMES):
+        assert f"fairplay/games/{game}/RULES.md" in names
+    assert {"fairplay/page/replay.html", "fairplay/page/replay.js", "fairplay/py.typed"} <= set(names)
+
+
+@needs_compiler
+def test_the_kernels_are_inside(wheel: Path, command: Path, tmp_path: Path) -> None:
+    assert "fairplay/_kernels.abi3.so" in ZipFile(wheel).namelist()
+    done = subprocess.run([command, "doctor"], cwd=tmp_path, env=alone(), capture_output=True, text=True, check=False)
+    assert "House players think with the kernels in C." in done.stdout
+
+
+def test_no_tool_for_developers_comes_with_it(command: Path) -> None:
+    pip = [str(command.parent / "python"), "-m", "pip", "--disable-pip-version-check", "list", "--format", "freeze"]
+    listed = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
+    there = {line.partition("==")[0].lower() for line in listed.splitlines()}
+
+    assert "fairplay" in there
+    assert there & {"pytest", "mypy", "ruff", "mkdocs", "hypothesis", "hatchling", "numpy", "playwright"} == set()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_match_is_played_drawn_and_made_a_page(game: str, command: Path, tmp_path: Path) -> None:
+    players = ["random"] * 3
+
+    said(command, "play", game, *players, "--seed", "7", "--journal", "games", "--quiet", folder=tmp_path)
+    (journal,) = map(str, (tmp_path / "games").glob("*.jsonl"))
+    verified = said(command, "verify", journal, folder=tmp_path)
+    said(command, "draw", journal, "-o", "board.svg", folder=tmp_path)
+    said(command, "replay", journal, "-o", "game.html", folder=tmp_path)
+
+    assert "same result" in verified
+    assert (tmp_path / "board.svg").read_text().startswith("<svg")
+    assert "<script" in (tmp_path / "game.html").read_text()
+
+
+def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "from fairplay.games.fish import Fish\n\ndef take_turn(view):\n    return next(Fish().actions(view))\n"
+    )
+
+    told = said(command, "play", "fish", "me=./bot.py", "random", "--seed", "7", "--quiet", folder=tmp_path)
+
+    assert "me" in told
+    assert "is out" not in told
+
+
+def test_what_needs_an_extra_says_which(command: Path, tmp_path: Path) -> None:
+    done = subprocess.run([command, "serve", "fish"], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "fairplay[server]" in done.stderr
+    assert done.stderr.count("\n") == 1
