@@ -21,7 +21,8 @@ def write(readings: Mapping[str, Reading], day: date) -> None:
 
 def table(text: str, readings: Mapping[str, Reading], day: date) -> str:
     """The table of a page with fresh rows for some meters, in the order of the meters."""
-    rows = {found[1]: found[0] for found in ROW.finditer(text)}
+    figures = text.partition("<!-- figures -->")[2].partition("<!-- end of figures -->")[0]
+    rows = {found[1]: found[0] for found in ROW.finditer(figures)}
     rows |= {name: row(name, reading, day) for name, reading in readings.items()}
     return f"\n{HEAD}{lines(rows[name] for name in METERS if name in rows)}"
 

@@ -10,8 +10,9 @@ from tests.some import some
 
 def test_a_fresh_row_takes_the_place_of_an_old_one_and_others_stay() -> None:
     old = page.table("", {"cuts": Reading(9, 1), "kills": Reading(7, 0)}, date(2026, 1, 2))
+    text = f"<!-- figures -->\n{old}<!-- end of figures -->\n\n| `power` | is cut |\n"
 
-    fresh = page.table(old, {"cuts": Reading(5000, 0)}, date(2026, 3, 4))
+    fresh = page.table(text, {"cuts": Reading(5000, 0)}, date(2026, 3, 4))
 
     kills, cuts = page.ROW.finditer(fresh)
     assert kills[0].startswith("| `kills` | 7 kills | 0 | keeps a few lines back | 2026-01-02 |")

@@ -27,6 +27,7 @@ LOOKS = 0.02  # seconds from one look at what came to the next
 BOX = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 DONE = "-- exit code "  # what a terminal prints behind each command, for us alone
 INTERRUPTED = "^C"
+PROGRESS = re.compile(r"^fairplay: \d+ of \d+ matches.*\n", re.MULTILINE)  # which is said where it takes long
 ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -122,7 +123,7 @@ class Terminal:
     def said(self) -> tuple[str, str]:
         """What the command has printed so far, and its exit code, if it has ended."""
         text, _, code = self._said.partition(DONE)
-        return without_warning(text), code.strip()
+        return PROGRESS.sub("", without_warning(text)), code.strip()
 
     def close(self) -> None:
         """End the shell, and what it runs."""
