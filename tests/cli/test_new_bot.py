@@ -131,7 +131,10 @@ def test_what_is_there_is_never_overwritten(here: Path) -> None:
 
 REFUSED = {
     "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
-    "an unknown game": (("chess",), "there is no game 'chess'; there is fish, tsuro, q"),
+    "an unknown game": (
+        ("chess",),
+        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+    ),
     "an unknown language": (
         ("fish", "--language", "rust"),
         "Invalid value for '--language': 'rust' is not one of 'python', 'js', 'java', 'c', 'go'.",

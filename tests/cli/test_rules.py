@@ -89,8 +89,11 @@ def test_the_same_is_printed_every_time() -> None:
     ("arguments", "why"),
     [
         ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
-        (("chess",), "there is no game 'chess'; there is fish, tsuro, q"),
-        (("../fish",), "there is no game '../fish'; there is fish, tsuro, q"),
+        (
+            ("chess",),
+            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        ),
+        (("../fish",), "there is no game '../fish': did you mean 'fish'?"),
     ],
 )
 def test_a_game_that_there_is_not_is_refused(arguments: tuple[str, ...], why: str) -> None:

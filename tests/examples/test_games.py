@@ -108,6 +108,15 @@ def test_it_is_listed_with_its_players_and_its_parameters(game: str) -> None:
     assert "lookahead:N" in command("players", GAMES[game]).out
 
 
+@each_game
+def test_its_rule_book_is_printed_and_says_how_to_play_it(game: str) -> None:
+    book = command("rules", GAMES[game]).out
+
+    assert book.startswith(f"The rules of {game}\n")
+    assert re.search(r"^  2     In its turn a player ", book, re.MULTILINE)
+    assert book.endswith(f"Try it: fairplay play {game} human random --game {GAMES[game]}\n")
+
+
 def test_parameters_are_those_of_its_fields() -> None:
     game = GAMES["connect-four"]
 

@@ -35,7 +35,7 @@ def rules(game: str) -> None:
     click.echo("")
     click.echo(picture(shelf, width=width, colour=colour))
     others = " ".join([next(iter(shelf.house))] * (shelf.rules.seats[0] - 1))
-    click.echo(f"\nTry it: fairplay play {game} human {others}")
+    click.echo(f"\nTry it: {' '.join(['fairplay play', game, 'human', others, *shelf.handed])}")
 
 
 def picture(shelf: Title, **look: Any) -> str:
