@@ -11,11 +11,11 @@
 #include <string.h>
 
 /* JSON as it came: a value is a pointer to where it begins in the text of a message. */
-static const char *field(const char *object, const char *name); /* of an object; "null" if it has no such field */
-static const char *first(const char *list);                     /* of a list; NULL: it is empty */
-static const char *next(const char *value);                     /* behind a value of a list; NULL: it was the last */
-static const char *entry(const char *list, int index);          /* of a list, counted from 0; NULL: there is none */
-static int number(const char *value);                           /* that a value is */
+static const char *field(const char *object, const char *name); /* the value of a field; "null": there is no such one */
+static const char *first(const char *list);                     /* the first value of a list; NULL: it is empty */
+static const char *next(const char *value);                     /* the value behind it in a list; NULL: it was last */
+static const char *entry(const char *list, int index);          /* the value at a place, from 0; NULL: there is none */
+static int number(const char *value);                           /* the whole number that a value is */
 static bool is(const char *value, const char *text);            /* is a value this text? */
 
 $part
