@@ -92,9 +92,7 @@ def test_imports_go_downwards_only() -> None:
 @pytest.mark.parametrize("path", sources(*PURE), ids=short)
 def test_the_inner_packages_are_pure(path: Path) -> None:
     banned = IMPURE_MODULES | CHANCE_MODULES
-    banned -= {DRAWS_A_SEED: CHANCE_MODULES, CLOSES: {"asyncio"}, WAKES: {"asyncio"}, FINDS: {"os"}}.get(
-        short(path), set()
-    )
+    banned -= {DRAWS_A_SEED: {"os"}, CLOSES: {"asyncio"}, WAKES: {"asyncio"}, FINDS: {"os"}}.get(short(path), set())
 
     assert impurities(path.read_text(), banned) == set()
 

@@ -22,7 +22,6 @@ from fairplay.journal.record import MatchRecord, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
-from fairplay.players.bot_log import check_logs, log_path
 from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.location import HUMAN, Command, far
@@ -100,7 +99,11 @@ pictures_option = click.option(
 
 def logs_there(_: click.Context, __: click.Parameter, folder: str | None) -> str | None:
     """The folder for logs, which is there and can be written to, if one was named."""
-    return None if folder is None else check_logs(folder)
+    if folder is None:
+        return None
+    from fairplay.players.bot_log import check_logs  # few want any
+
+    return check_logs(folder)
 
 
 bot_logs_option = click.option(
@@ -176,7 +179,11 @@ def logs_of(sitting: Sitting) -> list[Path]:
     """Where what programs said is kept, if it is."""
     logs = sitting.bot_logs
     programs = [seat for seat in sorted(sitting.match.seated) if isinstance(far(sitting.addresses[seat]), Command)]
-    paths = [log_path(logs, sitting.match.names[seat], sitting.match.id) for seat in programs] if logs else []
+    if not logs:
+        return []
+    from fairplay.players.bot_log import log_path
+
+    paths = [log_path(logs, sitting.match.names[seat], sitting.match.id) for seat in programs]
     return [path for path in paths if path.is_file()]
 
 

@@ -1,9 +1,9 @@
 """Seat players in this process and run matches, one after another."""
 
-import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from os import urandom
 from typing import Any
 
 from fairplay.core.chance import SEED_BYTES
@@ -136,7 +136,7 @@ def dealt(
         "".join(names).encode()
     except UnicodeEncodeError:
         raise BadRequest("a name holds half a character, which cannot be written down") from None
-    seed = secrets.token_bytes(SEED_BYTES) if seed is None else seed
+    seed = urandom(SEED_BYTES) if seed is None else seed
     if len(seed) != SEED_BYTES:
         raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
     match_id = drawn_id() if match_id is None else match_id
@@ -145,7 +145,7 @@ def dealt(
 
 def drawn_id() -> str:
     """An id that no other match has."""
-    return secrets.token_hex(16)
+    return urandom(16).hex()
 
 
 def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
