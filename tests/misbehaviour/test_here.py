@@ -224,7 +224,7 @@ def crash(view: Any) -> Any:
 
 def swap_the_tiles(view: Any) -> Any:
     for cell in view.map.tiles:
-        view.map.tiles[cell] = view.hand[0]
+        view.map.tiles[cell] = view.kinds[0]
     return Pass()
 
 

@@ -77,7 +77,7 @@ class Player(Visit):
             return super().answer(message)
         nonce, [seat] = message["nonce"], {one["seat"] for one in self.heard if one["type"] == "start"}
         view = self._house.house.rooms[message["match"]].match.view(seat)  # numbers are not in the schema of messages
-        hand = [pieces.NAMES[kind] for kind in view.hand]
+        hand = [pieces.NAMES[kind] for kind in view.kinds]
         self._turns -= 1
         if self._turns or not self.way:
             return encode({"nonce": nonce, "answer": self._honest.choose(view)}) + b"\n"

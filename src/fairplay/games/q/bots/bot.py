@@ -11,7 +11,7 @@ from itertools import islice
 from fairplay.games.q import Action, Exchange, Q, View
 
 RULES = Q()
-MOST = 500  # actions to look at; there may be very many, and those that place few tiles come first
+MOST = 100  # actions to look at; there may be very many, and those that place few tiles come first
 
 
 def take_turn(view: View) -> Action:
