@@ -66,12 +66,12 @@ wheel: setup
 WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
 
 test: setup
-	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
+	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 4 --dist loadfile --durations 10 -m "not long"
 	@echo "-- with the kernels in C:"
 	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
 
 test-long: setup
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m long
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --durations 10 -m long
 
 check: setup
 	@$(BIN)/ruff check .

@@ -8,7 +8,7 @@ from itertools import islice
 from fairplay.games.q import Action, Q, State, View
 
 RULES = Q()
-WORLDS, OPTIONS, REPLIES = 6, 60, 25  # how many are tried
+WORLDS, OPTIONS, REPLIES = 5, 50, 20  # how many are tried
 
 
 def take_turn(view: View) -> Action:

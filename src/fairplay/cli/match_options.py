@@ -210,7 +210,7 @@ def hint(hosted: Hosted, sitting: Sitting) -> str:
     if not isinstance(record, MatchRecord) or not record.path.exists():
         return ""
     handed = title(sitting.match.game.name).handed
-    if hosted.ended:
+    if record.over:
         return f"; the match is over: fairplay replay {' '.join([quoted(str(record.path)), *handed])}"
     file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
     if any(address.startswith("py:") for address in sitting.addresses):  # which no record makes us import

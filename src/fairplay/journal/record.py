@@ -58,6 +58,7 @@ class MatchRecord:
     """
 
     enforced: tuple[str, ...] = ()  # by seat: what keeps a program in, once everybody sits
+    over = False  # is the result written down?
 
     def __init__(
         self,
@@ -112,7 +113,9 @@ class MatchRecord:
                     self.append(replace(self._resumed, seq=self._seq, at=self._now()))
                 return self.append(Seated(self._seq, self._now(), names, self.enforced))
             case Ended(result):
-                return self.append(Closing(self._seq, self._now(), result))
+                behind = self.append(Closing(self._seq, self._now(), result))
+                self.over = True
+                return behind
 
     def settle(self) -> None:
         """Come back when all of it is durable, if that was asked for."""
