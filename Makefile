@@ -68,7 +68,7 @@ WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/h
 test: setup
 	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 4 --dist loadfile --durations 10 -m "not long"
 	@echo "-- with the kernels in C:"
-	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
+	@$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" $(WITH_KERNELS)
 
 test-long: setup
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --durations 10 -m long
