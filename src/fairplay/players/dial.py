@@ -6,6 +6,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from random import uniform
 from typing import Protocol, Self, TypeVar
 
@@ -102,16 +103,17 @@ def dial(host: str, port: int, *, wait: float) -> socket.socket:
     while True:
         left = until - time.monotonic()
         try:
-            connection = socket.create_connection((host, port), timeout=max(FIRST_PAUSE, left))
-            if connection.getsockname() != connection.getpeername():
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
-                for name, seconds in ALIVE.items():
-                    if hasattr(socket, name):
-                        connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
-                return connection
-            connection.close()  # where nobody listens, TCP may connect us with ourselves
-            why = "nobody listens there"
+            with ExitStack() as undo:
+                made = undo.enter_context(socket.create_connection((host, port), timeout=max(FIRST_PAUSE, left)))
+                if made.getsockname() != made.getpeername():  # which fails if they have hung up by now
+                    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+                    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
+                    for name, seconds in ALIVE.items():
+                        if hasattr(socket, name):
+                            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
+                    undo.pop_all()
+                    return made
+            why = "nobody listens there"  # and TCP has connected us with ourselves
         except (socket.gaierror, UnicodeError) as error:
             raise BadRequest(f"cannot find {host}: {reason(error)}") from None
         except OSError as error:
