@@ -208,3 +208,12 @@ def test_what_makes_no_sense_is_refused_in_one_line(plain: Any) -> None:
         game.unpack_state(plain)
     with pytest.raises(BadRequest, match="no position of connect-four"):
         game.unpack({"seat": 0, **plain})
+
+
+def test_views_tell_scores_as_all_views_do() -> None:
+    nim, tic = Heaps(), TicTacToe()
+    state = nim.deal(3, bytes(32))
+
+    assert nim.view(state, 0).scores == {seat: player.score for seat, player in enumerate(nim.view(state, 0).players)}
+    assert len(nim.view(state, 0).scores) == 3
+    assert tic.view(tic.deal(2, bytes(32)), 0).scores == {}

@@ -156,7 +156,7 @@ def _players(view: View[Any], names: Sequence[str]) -> list[Player]:
     players = []
     for one, look in zip(view.players, looks(view), strict=True):
         mark, out = _mark(view, view.state, one.seat), one.seat not in view.state.order
-        score, lit = "" if one.points is None else str(one.points), bool(mark) and not out
+        score, lit = "" if one.score is None else str(one.score), bool(mark) and not out
         players.append(
             Player(look, one.colour, named(names, one.seat), mark, lit=lit, out=out, facts=score, score=score)
         )

@@ -50,7 +50,7 @@ class Player(msgspec.Struct, frozen=True):
     seat: Seat
     colour: str
     sign: str  # what stands for its pieces on the board
-    points: int | None  # None: there are none in this game
+    score: int | None  # None: there are none in this game
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -95,6 +95,11 @@ class View(msgspec.Struct, Generic[P], frozen=True):
         game, seats = self.game, range(self.state.seats)
         points = game.points(self.state.position) or [None] * len(seats)
         return tuple(Player(seat, game.colour_of(seat), game.sign_of(seat), points[seat]) for seat in seats)
+
+    @property
+    def scores(self) -> dict[Seat, int]:
+        """The points of each seat; empty if there are none in this game."""
+        return dict(enumerate(self.game.points(self.state.position) or ()))
 
     @property
     def turn(self) -> Seat | None:

@@ -12,7 +12,7 @@ from fairplay.core.events import Acted
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro
 from fairplay.games.tsuro.pieces import TILES
-from fairplay.games.tsuro.view import Avatar, Laid, Tile, View
+from fairplay.games.tsuro.view import Laid, Tile, View
 from fairplay.referee.local import decoder
 from tests.some import some
 
@@ -121,7 +121,6 @@ def test_a_view_is_read_and_drawn() -> None:
         "board={})"
     )
     assert "placing" in str(view)
-    assert Avatar((0, 1), "A", None).square == (0, 1)
 
 
 def test_no_tile_of_the_first_bag_comes_twice() -> None:
