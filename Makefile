@@ -71,7 +71,7 @@ test: setup
 	@$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" $(WITH_KERNELS)
 
 test-long: setup
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --durations 10 -m long
+	@$(BIN)/python -m pytest -n 5 --dist loadfile --durations 10 -m long
 
 check: setup
 	@$(BIN)/ruff check .

@@ -107,7 +107,7 @@ def command_of(bot: str, folder: Path) -> list[str]:
         case "js":
             return ["node", str(source)]
         case "java":
-            return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", str(made), class_of(game)]
+            return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", str(made), class_of(game)]
     return [str(made)]
 
 

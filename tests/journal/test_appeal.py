@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZipFile
 
 import msgspec
 import pytest
-from hatchling.builders.wheel import WheelBuilder
 
 from fairplay import Acted, Ejected, Fault, IllegalAction, Journal, Match, Moment, Referee
 from fairplay.core.chance import Lots, derive, seed_from
@@ -29,7 +27,6 @@ from fairplay.testing.mutants import strangers
 from fairplay.testing.playouts import Sampling, playout
 from tests.journal.journals import Beginning, FailsAt, cheat, crash, first, later, record
 from tests.testing.test_hostile import SEATINGS, TABLES, honest, match_of
-from tools.tables import ROOT
 
 CLAUSE = re.compile(r"\d+\.\d+")
 
@@ -298,10 +295,3 @@ def test_a_text_goes_over_several_lines() -> None:
 
 def test_a_game_of_somebody_elses_has_no_clauses() -> None:
     assert clauses("py:somebody:Else") == {}
-
-
-def test_the_rule_books_are_part_of_the_wheel(tmp_path: Path) -> None:
-    [wheel] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path))
-
-    with ZipFile(wheel) as packed:
-        assert {f"fairplay/games/{game}/RULES.md" for game in GAMES} <= set(packed.namelist())

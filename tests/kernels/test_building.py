@@ -1,6 +1,5 @@
 """Build the kernels: into a wheel where there is a compiler, and not at all where there is none, which is said."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,31 +8,12 @@ from zipfile import ZipFile
 import pytest
 
 import hatch_build
-from tools.tables import ROOT
-
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """What it takes to make a wheel, without anything that was built."""
-    tree = tmp_path / "tree"
-    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
-    for file in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / file, tree / file)
-    return tree
-
-
-def wheel_of(tree: Path) -> Path:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tree / "dist")]
-    subprocess.run(command, cwd=tree, check=True, capture_output=True)
-    (wheel,) = (tree / "dist").iterdir()
-    return wheel
+from tests.wheels import needs_compiler, wheel_at
 
 
 @needs_compiler
-def test_a_wheel_carries_the_kernels(tree: Path, tmp_path: Path) -> None:
-    wheel = wheel_of(tree)
+def test_a_wheel_carries_the_kernels(tmp_path: Path) -> None:
+    wheel = wheel_at(tmp_path)
 
     assert "-cp311-abi3-" in wheel.name
     ZipFile(wheel).extract("fairplay/_kernels.abi3.so", tmp_path)
@@ -44,10 +24,10 @@ def test_a_wheel_carries_the_kernels(tree: Path, tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("None\n", "")
 
 
-def test_without_a_compiler_a_wheel_fits_everywhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_a_wheel_fits_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
 
-    wheel = wheel_of(tree)
+    wheel = wheel_at(tmp_path)
 
     assert wheel.name.endswith("-py3-none-any.whl")
     assert [name for name in ZipFile(wheel).namelist() if name.endswith(".so")] == []

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +14,11 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.events import Fault
+from fairplay.hosting.spec import MatchSpec
 from fairplay.players.cgroup import available
 from fairplay.testing.escapes import attack as attacking
 from fairplay.testing.escapes.attack import Attempt, Verdict, attack
-from fairplay.testing.escapes.beast import OUT, Beast, Language
+from fairplay.testing.escapes.beast import OUT, THINKS, Beast, Language
 from fairplay.testing.escapes.outside import Outside
 from fairplay.testing.escapes.zoo import ZOO
 from tests.players.hosts import Host, free_user
@@ -153,6 +156,24 @@ rested_or_out()
 
     assert attempt.verdict is Verdict.GOT_OUT
     assert attempt.why.startswith("computed for ")
+
+
+@pytest.mark.parametrize(("ally", "times"), [(THINKS, attacking.TRIES), ("", 1)], ids=["by the clock", "otherwise"])
+def test_on_a_busy_machine_only_what_the_clock_says_is_tried_again(
+    ally: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And who gets out each time got out."""
+    hosted, tried = attacking.spec_for, list[Beast]()
+
+    def late(beast: Beast, outside: Outside, programs: Sequence[Sequence[str]], sandbox: str) -> MatchSpec:
+        time.sleep(2 * attacking.BUSY)
+        tried.append(beast)
+        return hosted(beast, outside, programs, sandbox)
+
+    monkeypatch.setattr(attacking, "spec_for", late)
+    attempt = what_became_of(Beast(name="bad", tries="it", turn="got_out('this')", ally=ally))
+
+    assert (attempt.verdict, len(tried)) == (Verdict.GOT_OUT, times)
 
 
 def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,14 @@ from tests.reliability.readings import Bug, Meter, Reading, reading
 
 POSITIONS = 10_000  # of each game
 WATCHED = 1_000
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-Werror")
+SANITIZERS = (
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "-O1",
+    "-g",
+    "-Werror",
+)
 LONGEST = 1200  # seconds
 
 
@@ -104,7 +111,7 @@ ANSWERS = Meter(
     measure=answers,
     full=range(POSITIONS),
     least=POSITIONS * len(TRIALS),
-    small=range(60),
+    small=range(30),
     bugs=(
         Bug("fish are forgotten", forgetting_fish),
         Bug("tiles are turned", turning_tiles),
@@ -118,7 +125,7 @@ WATCHED_CALLS = Meter(
     measure=watched,
     full=range(WATCHED),
     least=WATCHED,
-    small=range(25),
+    small=range(12),
     bugs=(
         Bug("cells are not checked", lambda: changed("fish_board.c", "0, position->board->cells - 1", "0, 9 * CELLS")),
         Bug(

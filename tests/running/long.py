@@ -4,6 +4,8 @@
 `make test-long` runs it, and so does whatever a change has to pass before it lands.
 """
 
+from pathlib import Path
+
 import pytest
 
 LONG = (  # whole folders, and files, those that take longest first
@@ -58,6 +60,22 @@ FIRST = (  # of the others, in seconds, with the longest first
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: this test takes long, and is left out of make test")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What is left out need not be read, by each worker, only to be left out."""
+    if not collection_path.is_relative_to(config.rootpath):
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix() + "/" * collection_path.is_dir()
+    return is_left_out(name, config.getoption("markexpr")) or None
+
+
+def is_left_out(name: str, chosen: str) -> bool:
+    """Has a file, or a folder, whose name ends with a slash, nothing of what was chosen with -m?"""
+    listed = name.startswith(LONG)
+    if chosen == "long":
+        return not listed and not (name.endswith("/") and any(file.startswith(name) for file in LONG))
+    return listed and chosen == "not long"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,10 +1,11 @@
-"""Find that what is listed as long is there, and that it is marked."""
+"""Find that what is listed as long is there, is marked, and is read only where it is run."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.running.long import FIRST, LONG
+from tests.running.long import FIRST, LONG, is_left_out
+from tests.some import some
 
 ROOT = Path(__file__).parents[2]
 
@@ -12,6 +13,17 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("listed", [*LONG, *FIRST])
 def test_what_is_listed_is_there(listed: str) -> None:
     assert (ROOT / listed).exists()
+
+
+def test_what_is_long_is_in_one_of_two_runs_and_everything_else_in_the_other() -> None:
+    for file in some((ROOT / "tests").rglob("test_*.py")):
+        name = file.relative_to(ROOT).as_posix()
+        folders = [f"{folder.as_posix()}/" for folder in Path(name).parents if folder != Path()]
+        chosen, other = ("long", "not long") if name.startswith(LONG) else ("not long", "long")
+
+        assert not any(is_left_out(part, chosen) for part in (name, *folders))
+        assert is_left_out(name, other)
+        assert not is_left_out(name, "")
 
 
 def test_only_what_is_listed_is_marked(request: pytest.FixtureRequest) -> None:

@@ -9,18 +9,14 @@ from zipfile import ZipFile
 import pytest
 
 from fairplay.games import GAMES, title
-from tests.kernels.test_building import needs_compiler
 from tests.some import some
+from tests.wheels import needs_compiler, wheel_at
 from tools.tables import ROOT
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    return wheel_at(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,24 @@
+"""Build wheels of a copy of the tree: nothing may change in the tree itself while other tests read it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.tables import ROOT
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
+
+
+def wheel_at(place: Path) -> Path:
+    """The wheel of what stands in the tree, without anything that was built there."""
+    tree = place / "tree"
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for file in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, tree / file)
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place / "dist")]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    (wheel,) = (place / "dist").glob("*.whl")
+    return wheel
