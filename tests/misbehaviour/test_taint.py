@@ -278,7 +278,7 @@ PLANTED: dict[str, tuple[type[Q], Options]] = {
 def test_a_planted_leak_makes_a_difference(leak: str) -> None:
     rules, options = PLANTED[leak]
 
-    found = pairs(rules(), 60, **options)
+    found = pairs(rules(), 20, **options)
 
     assert [told for pair in found for told in pair.leaks]
 

@@ -73,7 +73,7 @@ def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_house_that_was_kille
             slow.set()
             assert killed.wait(AMPLE)
 
-    with served(tmp_path / "house", "--config", str(config), "--back", "5") as house:
+    with served(tmp_path / "house", "--config", str(config), "--window", "3", "--back", "5") as house:
         first = [Guest(house.address, name, token=tokens[name], at_the_end=partial(hear, name)) for name in names]
         assert slow.wait(AMPLE)
         house.end(signal.SIGKILL)

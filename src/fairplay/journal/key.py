@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -67,11 +66,11 @@ def why_no_key(status: os.stat_result) -> str:
 def make_key(path: Path) -> None:
     """Draw a key, unless another process is quicker; nobody ever sees half of one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    new = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(file, "wb") as made:
-            made.write(secrets.token_bytes(KEY_BYTES))
+            made.write(os.urandom(KEY_BYTES))
             made.flush()
             os.fsync(made.fileno())
         with suppress(FileExistsError):
