@@ -27,4 +27,4 @@ def lead_in(state: State, me: int) -> int:
         replies = islice(RULES.actions(RULES.view(state, seat)), REPLIES)
         after = [RULES.apply(state, reply) for reply in replies]
         state = max(after, key=lambda then: sum(then.scores))  # only whoever is on turn gets any
-    return state.scores[me] - max(score for seat, score in enumerate(state.scores) if seat != me)
+    return state.scores[me] - max((score for seat, score in enumerate(state.scores) if seat != me), default=0)

@@ -313,6 +313,23 @@ def test_what_the_player_raises_ends_the_program_with_a_traceback(method: str, r
 
 
 @pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("def take_turn():\n    pass", "take_turn() takes 0 positional arguments but 1 was given"),
+        ("async def take_turn(view):\n    pass", "what the player answered is no action, but of the type coroutine"),
+        ("def take_turn(view):\n    yield", "what the player answered is no action, but of the type generator"),
+    ],
+)
+def test_what_is_wrong_at_the_edge_of_the_player_is_said_without_our_frames(
+    source: str, why: str, tmp_path: Path
+) -> None:
+    _, err = said(in_file(tmp_path, source), HELLO, START, TURN, code=1)
+
+    assert f"TypeError: {why}\n" in err
+    assert "serve.py" not in err
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         (b"junk\n", "what came is no message of the protocol: JSON is malformed: invalid character (byte 0)"),
@@ -345,6 +362,8 @@ def test_whoever_does_not_say_hello_is_not_played_with() -> None:
     [
         ("", "my_bot.py defines no player: neither a class Player nor a function take_turn"),
         ("import sys\nsys.exit(0)", "my_bot.py cannot be loaded: SystemExit: "),
+        ("import json\n\njson.loads('{')", "enclosed in double quotes: line 1 column 2 (char 1) (my_bot.py, line 3)"),
+        ("class Player:\n    def __init__(self, x): pass\n    def take_turn(self, view): pass", "argument: 'x'"),
         ("raise RuntimeError('one\\ntwo')", "my_bot.py cannot be loaded: RuntimeError: one�two (my_bot.py, line 1)"),
     ],
 )

@@ -105,7 +105,7 @@ def complain_of_player(kind: type[BaseException], error: BaseException, trace: T
     below, ours = trace, trace
     while below is not None:
         if below.tb_frame.f_code.co_filename == serve.__file__:
-            ours = below.tb_next or ours
+            ours = below.tb_next  # None: it is about how the player was called, or what it answered
         below = below.tb_next
     traceback.print_exception(kind, error, ours)
 

@@ -128,7 +128,8 @@ def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_s
     assert re.match(rf"ok   game 1.*, seat 0 of {least}, with ", made[1])
     assert re.match(rf"ok   game 2.*, seat [1-{least}] of {least + 1}, with ", made[2])
     assert re.match(rf"ok   game 3.*, seat {most - 1} of {most}, with ", made[3])
-    assert [line.split("'")[1] for line in made[4:-1]] == [name for name in views if any(rules.actions(views[name]))]
+    assert made[4].startswith("ok   alone: all others are out: ")
+    assert [line.split("'")[1] for line in made[5:-1]] == [name for name in views if any(rules.actions(views[name]))]
 
 
 def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +183,7 @@ def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
     assert 'answer    ann places a penguin at [99, 99]\n                 {"type":"place","at":[99,99]}\n' in told
     assert "lawful    18 answers, such as: ann places a penguin at " in told
     assert re.search(r"What ann was shown:\n\n(.*\n)+ +W  white  ann +0 fish  to place\n", told)
-    assert done.out.splitlines()[-1] == "not ready: 1 of 11 checks failed"
+    assert done.out.splitlines()[-1] == "not ready: 1 of 12 checks failed"
 
     monkeypatch.chdir(tmp_path)
     [again] = re.findall(r"^ +fairplay (play .* --journal games)$", told, re.MULTILINE)
@@ -208,7 +209,7 @@ def test_who_crashes_at_the_start_is_not_tried_any_further(tmp_path: Path, body:
     assert said in told
     assert ("advice" in told) == bool(advice)
     assert advice in flat(told)
-    assert done.out.endswith("\nnot ready: 1 of 11 checks failed, and 10 were not tried\n")
+    assert done.out.endswith("\nnot ready: 1 of 12 checks failed, and 11 were not tried\n")
 
 
 @pytest.mark.parametrize(
@@ -283,11 +284,25 @@ def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
     assert "ValueError: 7\n" in told
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_who_relies_on_others_is_told_before_they_are_out(game: str, tmp_path: Path) -> None:
+    rules = title(game).rules.__name__
+    source = f"from fairplay.games.{game} import {rules}\ndef take_turn(view):\n    _ = view.opponents[0]\n"
+    (tmp_path / "bot.py").write_text(f"{source}    return next({rules}().actions(view))\n")
+
+    done = check(game, str(tmp_path / "bot.py"))
+
+    refused = [line for line in verdicts(done) if line.startswith("no")]
+    assert refused[0] == "no   alone: all others are out: crashed, the program ended with exit code 1"
+    assert {line.partition(":")[0].split("'")[0] for line in refused[1:]} <= {"no   position "}
+    assert "IndexError" in done.out
+
+
 def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_path: Path) -> None:
     done = check("fish", program(tmp_path, ODD))
 
     refused = [line for line in verdicts(done) if line.startswith("no")]
-    assert done.out.endswith("not ready: 4 of 11 checks failed\n")
+    assert done.out.endswith("not ready: 4 of 12 checks failed\n")
     assert [line.split("'")[1] for line in refused] == ["placing", "star", "stuck", "freed by an ejection"]
     assert "no   position 'star': illegal, rule 4.1: " in done.out
     assert '\n       as JSON   {"seat":0,"stage":"playing","order":[0,1],' in done.out
@@ -296,9 +311,9 @@ def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_pat
 def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = check("fish", in_process("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch))
 
-    assert done.out.endswith("not ready: 8 of 10 checks failed\n")
+    assert done.out.endswith("not ready: 9 of 11 checks failed\n")
     assert done.out.count("evidence  ValueError: a bad day") == 1
-    assert done.out.count("this was told above\n") == 7
+    assert done.out.count("this was told above\n") == 8
 
 
 def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import Referee, house_strategy
+from fairplay import Fault, Referee, house_strategy
 from fairplay.core.chance import seed_from
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
@@ -78,6 +78,13 @@ def test_whoever_looks_ahead_wins_with_few_lines(
         assert not match.result.ejected
         wins += me in match.result.ranking[0]
     assert wins > matches / 2
+
+
+@pytest.mark.parametrize(("name", "game"), [("look_ahead", Fish(rows=5, columns=5)), ("monte_carlo", Q())], ids=str)
+def test_whoever_looks_ahead_plays_on_when_all_others_are_out(name: str, game: AnyGame) -> None:
+    match = Referee().run(game, [load(name).take_turn, lambda view: None], seed=bytes(32))
+
+    assert [(out.seat, out.fault) for out in match.ejected] == [(1, Fault.MALFORMED)]
 
 
 def test_the_observer_counts_ten_matches_as_a_script() -> None:

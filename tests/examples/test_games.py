@@ -214,6 +214,18 @@ def test_bots_are_checked_and_play(game: str, far: bool, tmp_path: Path) -> None
 
 
 @each_game
+def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    done = command("new-bot", GAMES[game], str(bot))
+
+    assert done.code == 0, done
+    for line in done.out.split("\n\n")[1].splitlines():
+        tried = command(*shlex.split(line)[1:], *BEST_SANDBOX)
+        assert (tried.code, "is out" in tried.out) == (0, False), tried
+    assert typed(tmp_path, str(bot)) == "Success: no issues found in 1 source file\n"
+
+
+@each_game
 def test_whoever_cheats_is_out_and_hears_why(game: str, tmp_path: Path) -> None:
     field = {"tic-tac-toe": '{"type": "mark", "row": 9, "column": 0}', "connect-four": '{"type": "drop", "column": 9}'}
     (tmp_path / "bot.py").write_text(f"def take_turn(view):\n    return {field[game]}\n")
@@ -247,6 +259,7 @@ def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Pat
     (tmp_path / "last.py").write_text(BOT[game])
     text = command("tournament", "--init", GAMES[game]).out
     assert f'game = "{game}"' in text
+    assert text.splitlines()[0].endswith(f":  fairplay tournament FILE --game {GAMES[game]}")
     text = text.replace("games = 60", "games = 6").replace('# folders = ["./bots/*.py"]', 'folders = ["./last.py"]')
     (tmp_path / "cup.toml").write_text(f'sandbox = "{"auto" if not BEST_SANDBOX else "none"}"\n{text}')
 
@@ -289,13 +302,13 @@ def test_a_house_serves_it(tmp_path: Path) -> None:
 
 
 def test_a_game_in_one_file_is_typed(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "tic_tac_toe.py", "connect_four.py"],
-        cwd=FOLDER,
-        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    said = typed(tmp_path, "tic_tac_toe.py", "connect_four.py")
 
-    assert done.returncode == 0, done.stdout
+    assert said == "Success: no issues found in 2 source files\n"
+
+
+def typed(cache: Path, *files: str) -> str:
+    """What mypy says of them."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache / "cache"), *files]
+    env = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    return subprocess.run(command, cwd=FOLDER, env=env, capture_output=True, text=True, check=False).stdout

@@ -68,6 +68,23 @@ class SixInARow(ConnectFour, frozen=True):
         return [discs.ljust(self.height, ".") for discs in position]
 
 
+class CountsFromOne(TicTacToe, frozen=True):
+    def winner(self, position: Board) -> int | None:
+        won = super().winner(position)
+        return None if won is None else won + 1
+
+
+class SaysOnlyWhether(TicTacToe, frozen=True):
+    def winner(self, position: Board) -> int | None:
+        return True if super().winner(position) is not None else None
+
+
+class Ragged(TicTacToe, frozen=True):
+    def rows(self, position: Board) -> list[str]:
+        first, *others = super().rows(position)
+        return [f"{first}.", *others]
+
+
 BROKEN = {
     NeverOver: "every match comes to its end: the game is not over",
     OffersTwice: "an action is offered twice",
@@ -75,6 +92,9 @@ BROKEN = {
     KeepsTheSeat: "names a seat that was ejected",
     Stays: "led elsewhere",
     SixInARow: "its board has another size",
+    CountsFromOne: "2, the winner of tic-tac-toe, is no seat: these are 0 to 1",
+    SaysOnlyWhether: "True, the winner of tic-tac-toe, is no seat",
+    Ragged: "its rows differ in length",
 }
 
 
@@ -82,6 +102,12 @@ BROKEN = {
 def test_a_planted_bug_is_noticed(rules: type[Game[Any, Any, Any]], why: str) -> None:
     with pytest.raises(AssertionError, match=why):
         check_game(rules())
+
+
+@pytest.mark.parametrize("said", [{"signs": "XX"}, {"signs": "X."}, {"colours": ()}], ids=str)
+def test_a_game_whose_pieces_nobody_could_tell_apart_is_none(said: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="of Alike"):
+        type("Alike", (TicTacToe,), said, frozen=True)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +197,9 @@ def test_a_view_says_who_sees_it_and_draws_itself() -> None:
     assert view.me == Player(1, "blue", "b", 0)
     assert [player.seat for player in view.opponents] == [0, 2]
     assert (view.turn, view.position.heaps, view.board[0, 0], view.board[0, 1]) == (0, (1, 2, 3, 4), "a", ".")
-    with pytest.raises(BadRequest, match=r"\(4, 0\) is off the board"):
+    with pytest.raises(KeyError, match=r"\(4, 0\) is off the board"):
         _ = view.board[4, 0]
+    assert (view.board.get((4, 0)), (0, 1) in view.board, len(view.board)) == (None, True, 16)
     with pytest.raises(BadRequest, match="none of them plays"):
         _ = game.view(view.state, None).me
     assert game.imagine(view) is view.state

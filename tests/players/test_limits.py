@@ -45,6 +45,7 @@ def test_everything_else_is_refused_in_one_line(text: str) -> None:
         limits_from(text)
 
     assert "is no time limit" in str(refused.value)
+    assert "; write seconds" in str(refused.value) or ": write seconds" in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

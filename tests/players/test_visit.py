@@ -207,6 +207,24 @@ def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
     ]
 
 
+def test_whoever_is_ejected_does_not_come_back_also_if_it_is_not_heard_by_a_player() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.dismiss()
+
+    heard = []
+    with House(meet) as house:
+        stay = going_to(house)
+        for text in stay.lines():  # as a relay does, which passes on whatever comes
+            heard.append(wire.decode_line(text))
+            if not isinstance(heard[-1], wire.Welcome | Goodbye):
+                stay.send(reply_to(text, None))
+
+    assert isinstance(heard[-1], Goodbye)
+    assert house.results == [None]
+
+
 def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
     question: list[bytes] = []
 

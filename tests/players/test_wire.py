@@ -157,13 +157,30 @@ ROWS = [
 ]
 
 
+def is_as_due(found: str, why: str) -> bool:
+    """Is this the complaint that was due? Of an answer of another kind it is said besides what is wrong with it."""
+    return found.startswith(f"{NOT_DUE}: ") if why == NOT_DUE else found == why
+
+
 @pytest.mark.parametrize(("line", "why"), ROWS)
 def test_what_is_no_reply_is_malformed_in_one_short_line(line: bytes, why: str) -> None:
     found = verdict(line, Q_ACTION)
 
-    assert found.why == why
+    assert is_as_due(found.why, why)
     assert len(found.why) < 100
     assert found.why.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (b"null", "Expected `object`, got `null`"),
+        (b'{"type":"pass","extra":1}', "Object contains unknown field `extra`"),
+        (b'{"type":"\\u001b[2J"}', "Invalid value '\ufffd[2J' - at `$.type`"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_said(answer: bytes, what: str) -> None:
+    assert verdict(reply(answer), Q_ACTION).why == f"{NOT_DUE}: {what}"
 
 
 @pytest.mark.parametrize("what", REPLIES)
@@ -209,7 +226,7 @@ def test_the_deepest_answer_is_read_and_one_deeper_is_not() -> None:
     def nested(levels: int) -> str:
         return verdict(reply(b"[" * levels + b"]" * levels), Q_ACTION).why
 
-    assert nested(MOST_DEPTH - 1) == NOT_DUE
+    assert nested(MOST_DEPTH - 1).startswith(NOT_DUE)
     assert nested(MOST_DEPTH) == DEEP
 
 
@@ -250,12 +267,12 @@ def test_hello_is_answered_by_nothing_or_a_name(answer: bytes, taken: Any) -> No
     ],
 )
 def test_hello_is_answered_by_nothing_else(answer: bytes) -> None:
-    assert verdict(reply(answer), wire.hello_decoder).why == NOT_DUE
+    assert verdict(reply(answer), wire.hello_decoder).why.startswith(NOT_DUE)
 
 
 @pytest.mark.parametrize("answer", [b"false", b"0", b'""', b"[]", b"{}", b'{"type":"pass"}', b'"null"'])
 def test_everything_but_a_turn_is_answered_by_null_alone(answer: bytes) -> None:
-    assert verdict(reply(answer), wire.acknowledgement_decoder).why == NOT_DUE
+    assert verdict(reply(answer), wire.acknowledgement_decoder).why.startswith(NOT_DUE)
     assert verdict(reply(b"null"), wire.acknowledgement_decoder).why == ""
 
 
@@ -426,7 +443,7 @@ def test_goodbye_says_what_was_wrong() -> None:
 
 def failing() -> list[str]:
     """The rows of the table that are not as they should be."""
-    return [row for row, of in CASES.items() for line, why in of if verdict(line, Q_ACTION).why != why]
+    return [row for row, of in CASES.items() for line, why in of if not is_as_due(verdict(line, Q_ACTION).why, why)]
 
 
 def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: pytest.MonkeyPatch) -> None:

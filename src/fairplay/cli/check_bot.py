@@ -39,8 +39,8 @@ def check_bot(
 ) -> None:
     """Check that PLAYER is ready for matches of GAME.
 
-    It is started, plays three small games with house players, and takes a turn in odd positions: all as in a real
-    match, and the same every time. The exit code is 0 if it is ready, and 1 if not.
+    It is started, plays three small games with house players and one alone, and takes a turn in odd positions: all as
+    in a real match, and the same every time. The exit code is 0 if it is ready, and 1 if not.
 
     \b
     For example:

@@ -11,6 +11,7 @@ import click
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import rules_of, title
+from fairplay.kit.game import BoardGame
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
 
@@ -92,14 +93,17 @@ def class_of(game: str) -> str:
 
 def written(game: str, language: str, name: str) -> str:
     """The text of a bot in a file of this name: a skeleton with the game's part in it; in Python the part is all."""
-    file, folder = f"bot{LANGUAGES[language].ending}", rules_of(game).__module__.rpartition(".")[0]
-    knows = files(folder) / "bots" / file if folder else None  # a game of somebody else's may be one file
-    if knows is None or not knows.is_file():
+    file, rules = f"bot{LANGUAGES[language].ending}", rules_of(game)
+    homes = [rules.__module__.rpartition(".")[0]]  # a game of somebody else's may be one file
+    homes += ["fairplay.kit"] if issubclass(rules, BoardGame) else []
+    known = (files(home) / "bots" / file for home in homes if home)
+    knows = next((part for part in known if part.is_file()), None)
+    if knows is None:
         raise BadRequest(f"{game} brings no bot in {language} to begin with; docs/protocol.md says what one has to do")
     part = knows.read_text(encoding="utf-8")
     skeleton = files("fairplay.cli") / "skeletons" / file
     text = skeleton.read_text(encoding="utf-8") if skeleton.is_file() else part
-    lines, values = commands(game, language, name), {"game": rules_of(game).__name__, "name": game}
+    lines, values = commands(game, language, name), {"game": rules.__name__, "name": game}
     values |= {"class": class_of(game), "part": part.rstrip("\n")}
 
     def filled(blank: re.Match[str]) -> str:
@@ -124,8 +128,8 @@ def commands(game: str, language: str, path: str) -> list[str]:
     others = islice(cycle(house[1:] or house), shelf.rules.seats[0] - 1)
     return [
         *([" ".join(quoted(words.get(word, word)) for word in compiles)] if compiles else []),
-        f"fairplay check-bot {game} {player}",
-        f"fairplay play {game} me={player} {' '.join(others)}",
+        " ".join(["fairplay check-bot", game, player, *shelf.handed]),
+        " ".join(["fairplay play", game, f"me={player}", *others, *shelf.handed]),
     ]
 
 

@@ -9,7 +9,8 @@ import msgspec
 
 from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
-from fairplay.core.game import Game, Seat
+from fairplay.core.events import Ejected, Fault
+from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.games import Title, title
 from fairplay.hosting.terms import Terms, terms_for
@@ -73,9 +74,10 @@ def bot_named(
 
 
 def trials_for(bot: Bot, chosen: Mapping[str, Any]) -> list[Trial]:
-    """All trials of a bot: small matches with these parameters, and odd positions."""
+    """All trials of a bot: small matches with these parameters, one of them alone at the table, and odd positions."""
     rules = bot.shelf.rules.with_parameters(chosen)
-    return [*games(bot, {**bot.shelf.quick, **chosen}), *odd_positions(bot, rules)]
+    small = list(games(bot, {**bot.shelf.quick, **chosen}))
+    return [*small, *alone(small[0]), *odd_positions(bot, rules)]
 
 
 def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:
@@ -104,6 +106,15 @@ def can_be_dealt(game: Game[Any, Any, Any], seats: int) -> bool:
     with suppress(BadRequest):
         return game.deal(seats, seed_from(SEED)) is not None
     return False
+
+
+def alone(trial: Trial) -> Iterator[Trial]:
+    """The same match, but all others are out before it begins; unless it is over then."""
+    match = trial.match
+    for other in set(match.seated) - {trial.seat}:
+        match = match.after(Ejected(other, Fault.GONE, Moment.GREETING, "left the table"))
+    if match.turn == trial.seat and lawful_in(match.game, match.view(trial.seat)).count:
+        yield Trial("alone: all others are out", match, trial.seat, trial.players)
 
 
 def odd_positions(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[Trial]:

@@ -5,9 +5,9 @@ Whose turn it is and who is still in is kept here, beside the position.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -53,16 +53,26 @@ class Player(msgspec.Struct, frozen=True):
     score: int | None  # None: there are none in this game
 
 
-class Board(msgspec.Struct, frozen=True):
+class Board(Mapping[tuple[int, int], str]):
     """The signs on the board, by row and column: board[0, 2]."""
 
-    rows: tuple[str, ...]
+    def __init__(self, rows: Sequence[str]) -> None:
+        self._signs = {(row, column): sign for row, signs in enumerate(rows) for column, sign in enumerate(signs)}
 
     def __getitem__(self, place: tuple[int, int]) -> str:
-        row, column = place
-        if row not in range(len(self.rows)) or column not in range(len(self.rows[row])):
-            raise BadRequest(f"{place} is off the board")
-        return self.rows[row][column]
+        try:
+            return self._signs[place]
+        except KeyError:
+            raise KeyError(f"{place} is off the board: write board[row, column]") from None
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._signs)
+
+    def __len__(self) -> int:
+        return len(self._signs)
+
+    def __repr__(self) -> str:
+        return repr(self._signs)
 
 
 class View(msgspec.Struct, Generic[P], frozen=True):
@@ -109,7 +119,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
     @property
     def board(self) -> Board:
         """The board, as it is drawn."""
-        return Board(tuple(self.game.rows(self.state.position)))
+        return Board(self.game.rows(self.state.position))
 
     def __str__(self) -> str:
         from fairplay.kit.draw import text  # only if somebody wants to see it
@@ -147,6 +157,10 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         for base in getattr(cls, "__orig_bases__", ()):
             if get_origin(base) is BoardGame:
                 cls.position, cls.action = get_args(base)
+        if len({*cls.signs}) < len(cls.signs) or {*cls.signs} & {*". "}:
+            raise TypeError(f"the signs {cls.signs!r} of {cls.__name__} have to differ, also from a dot and a blank")
+        if not cls.colours:
+            raise TypeError(f"there have to be colours of {cls.__name__}")
 
     # What a game says.
 
@@ -175,6 +189,14 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         """The board, row by row, all of one length: a seat's sign where it has a piece, a dot where nothing is."""
 
     # What is worked out from that.
+
+    @classmethod
+    def about_parameters(cls) -> dict[str, str]:
+        """What each parameter means; of one without a description, its type."""
+        types = get_type_hints(cls)
+        return {
+            name: about or getattr(types[name], "__name__", "") for name, about in super().about_parameters().items()
+        }
 
     def sign_of(self, seat: Seat) -> str:
         """What stands for the pieces of a seat; its number, if there are not enough signs."""
@@ -234,6 +256,8 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
     def ranking(self, state: State[P]) -> Ranking:
         """§0.3, §0.4: by points; or the winner, and then all others."""
         points, won = self.points(state.position), self.winner(state.position)
+        if won is not None and (type(won) is not int or won not in range(state.seats)):
+            raise TypeError(f"{won!r}, the winner of {self.name}, is no seat: these are 0 to {state.seats - 1}")
 
         def worth(seat: Seat) -> int:
             return (seat == won) if points is None else points[seat]
@@ -279,4 +303,6 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
             raise BadRequest(f"this is no position of {self.name}: {type(error).__name__}") from None
         if sizes[0] != sizes[1]:
             raise BadRequest(f"this is no position of {self.name}: its board has another size")
+        if len({*sizes[0]}) > 1:
+            raise BadRequest(f"this is no position of {self.name}: its rows differ in length")
         return state

@@ -48,8 +48,8 @@ def limits_from(text: str) -> Limits:
         found[NAMES[name]] = value
     try:
         return msgspec.convert(found, Limits, strict=False)
-    except msgspec.ValidationError as error:
-        raise BadRequest(f"{text!r} is no time limit: {error}") from None
+    except msgspec.ValidationError:
+        raise BadRequest(f"{text!r} is no time limit: write seconds, more than 0 and at most 86400") from None
 
 
 def for_people(limits: Limits) -> Limits:

@@ -93,8 +93,16 @@ def serve_player(
             case End():
                 answer = call(player, "end", line.result)
                 ended = True
-        send(wire.encode({"nonce": line.nonce, "answer": answer}) + b"\n")
+        send(reply_to(line.nonce, answer))
     return None
+
+
+def reply_to(nonce: str, answer: Any) -> bytes:
+    """A reply as a line. Raises TypeError if the answer is nothing that can be written down."""
+    try:
+        return wire.encode({"nonce": nonce, "answer": answer}) + b"\n"
+    except TypeError:
+        raise TypeError(f"what the player answered is no action, but of the type {type(answer).__name__}") from None
 
 
 def introduction(**known: str | bool | None) -> dict[str, Any] | None:

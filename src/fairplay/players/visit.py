@@ -162,8 +162,8 @@ class Visit:
             if said.type == "end":
                 self._playing, self._last = False, said.match
                 self._left = self._left and self._left - 1
-            if self._left == 0 and said.type == "closing":
-                self._over = True
+            if said.type == "goodbye" or (self._left == 0 and said.type == "closing"):
+                self._left, self._over = 0, True
                 return
 
     def _settle_in(self, welcome: wire.WireMessage, send: Callable[[bytes], None]) -> None:

@@ -17,6 +17,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Game, Seat
 from fairplay.referee.changes import Change
+from fairplay.render.text import printable
 
 PROTOCOL = 1
 MOST_BYTES = 8 * 1024  # of a line from a player
@@ -148,6 +149,7 @@ class Malformed(msgspec.Struct, frozen=True):
     why: str
 
 
+LONGEST_REASON = 60  # characters of what a decoder says
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoders raise
 encode = msgspec.json.Encoder().encode
 decode_line = msgspec.json.Decoder(WireMessage).decode  # for the player's side
@@ -232,8 +234,9 @@ def read_answer(line: bytes, reply: Reply, decode: Callable[[Raw], Any]) -> Any 
     try:
         answer = decode(reply.answer)
         plain = encode(answer) == bytes(reply.answer) and encode(reply) == line.rstrip(b"\r\n")
-    except UNREADABLE:
-        return Malformed(oddity(line) or "the answer is not what was asked for")
+    except UNREADABLE as error:
+        why = printable(str(error), LONGEST_REASON)  # it may quote what was answered
+        return Malformed(oddity(line) or f"the answer is not what was asked for: {why}")
     if plain:  # written as we would have written it, so nothing is odd about it
         return answer
     odd = oddity(line)

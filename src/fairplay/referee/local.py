@@ -1,7 +1,7 @@
 """Reach a player in this process, and let nothing but a plain answer come back."""
 
+import functools
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -17,6 +17,9 @@ MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
 NO_ACTION = "the answer is not an action of this game"
 encode = msgspec.json.Encoder().encode
+STANDARD, OTHERS = functools.__file__.removesuffix("functools.py"), msgspec.__file__.removesuffix("msgspec/__init__.py")
+HOME = __file__.removesuffix("referee/local.py")
+NOT_THEIRS = (STANDARD, OTHERS, "<frozen ", f"{HOME}referee/", f"{HOME}players/")  # where libraries and callers lie
 
 
 class Local:
@@ -114,7 +117,7 @@ def has_method(player: Any, method: str) -> bool:
         return False
 
 
-@cache
+@functools.cache
 def decoder(game: type[Game[Any, Any, Any]]) -> Callable[[bytes], Any]:
     """What makes actions of a game from JSON."""
     return msgspec.json.Decoder(game.action).decode
@@ -131,18 +134,22 @@ def plainly(value: Any) -> str:
 
 
 def describe(error: BaseException) -> tuple[str, str]:
-    """What was raised, in public, and what it said, for the record; an exception is foreign and may lie or raise."""
+    """What was raised, in public, and what it said, for the record; an exception is foreign and may lie or raise.
+
+    The record names the innermost line that is neither ours nor of a library.
+    """
     try:
         kind = type(error).__name__[:MOST_NAME]
         if not kind.isidentifier():  # made up to be read, not to be raised
             kind = "an exception"
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
+        trace, place = error.__traceback__, ""
+        while trace is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if not file.startswith(NOT_THEIRS):
+                place = f" ({file.rpartition('/')[2][-MOST_NAME:]}, line {trace.tb_lineno})"
             trace = trace.tb_next
-        file = trace.tb_frame.f_code.co_filename.rpartition("/")[2] if trace else "?"
-        line = trace.tb_lineno if trace else 0
         said = error.args[0] if error.args and type(error.args[0]) is str else ""
-        evidence = f"{kind}: {said[:MOST_EVIDENCE]} ({file[-MOST_NAME:]}, line {line})"
+        evidence = f"{kind}: {said[:MOST_EVIDENCE]}{place}"
         return f"raised {kind}", evidence.encode(errors="backslashreplace").decode()
     except KeyboardInterrupt:
         raise

@@ -332,3 +332,9 @@ def test_whoever_is_gone_at_once_leaves_its_tiles() -> None:
     assert [(out.seat, out.moment) for out in final.ejected] == [(0, Moment.GREETING)]
     assert final.state.pile == START.pile + START.hands[0]
     assert final.result.ranking == (frozenset({1}),)
+
+
+@pytest.mark.parametrize("other", [None, "pass", {"type": "pass"}])
+def test_what_is_no_action_is_not_allowed(other: Any) -> None:
+    with pytest.raises(TypeError, match="is no action of Q"):
+        QGAME.check(QGAME.view(START, 0), other)

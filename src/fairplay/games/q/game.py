@@ -92,6 +92,8 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             check_place(view, action)
         elif isinstance(action, Exchange) and view.left < len(view.kinds):
             raise IllegalAction("3.6", f"{view.left} tiles are left, too few to exchange a hand for")
+        elif not isinstance(action, (Exchange, Pass)):
+            raise TypeError(f"{action!r} is no action of Q")
 
     def apply(self, state: State, action: Action) -> State:
         """§3.1, §3.6, §3.7, §3.8: then it is the next one's turn, unless the game is over."""

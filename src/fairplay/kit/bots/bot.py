@@ -1,0 +1,25 @@
+"""Play $name in Python.
+
+    $commands
+
+Change `take_turn`, right below: it is asked for an action on each of your turns. Print what you like, and
+`--bot-logs DIR` keeps it.
+"""
+
+from typing import Any
+
+from fairplay.kit import Action, View
+
+
+def take_turn(view: View[Any]) -> Action:
+    """Change this function: it takes the action after which I have most points, or have won, or else the first one."""
+    actions: list[Action] = list(view.game.actions(view))
+    return max(actions, key=lambda action: worth(view, action))
+
+
+def worth(view: View[Any], action: Action) -> tuple[bool, int]:
+    """Whether I am first and the game is over, and my points."""
+    game = view.game
+    after = game.apply(game.imagine(view), action)
+    first = game.turn(after) is None and game.ranking(after)[0] == {view.me.seat}
+    return first, game.view(after, view.seat).scores.get(view.me.seat, 0)
