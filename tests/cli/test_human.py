@@ -16,9 +16,13 @@ import pytest
 from fairplay.core.events import Acted
 from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful, verify
+from fairplay.players import wire
 from tests.cli.command import SCRIPT, fairplay, refusal
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.terminal import SHELL, Terminal
+from tests.cli.test_join import FISH as HOSTED
+from tests.cli.test_join import Script, hello, start
+from tests.players.a_house import TURN
 from tests.players.programs import soon
 
 PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
@@ -509,3 +513,15 @@ def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
             terminal.until("before the end of the match")
             assert terminal.ended() == 1
             assert terminal.settings == terminal.before
+
+
+def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
+    turn = wire.question(TURN, HOSTED, match_id="m", turn=1, nonce="3", limit=600.0)
+
+    with (
+        Script(hello(), start(), *[turn] * 1000) as host,
+        PseudoTerminal("join", host.address, "human") as terminal,
+    ):
+        terminal.until("fairplay: the line was lost: the host says too much before the end of the match")
+        assert terminal.ended() == 1
+        assert terminal.settings == terminal.before

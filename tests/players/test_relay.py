@@ -4,13 +4,18 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
 
+from fairplay.core.events import Fault
+from fairplay.core.messages import Failed
 from fairplay.players import wire
+from fairplay.players.backlog import MOST_WAITING
 from fairplay.players.dial import Lost
+from fairplay.players.level import Level, Sandbox
 from fairplay.players.process_tree import descendants
 from fairplay.players.relay import ProgramFailed, Relay
 from tests.players.a_house import FISH, TURN
@@ -24,21 +29,30 @@ for text in sys.stdin:
         print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
 """
 SLEEPS = "import time; time.sleep(3600)"
+THINKS = """
+import json, sys, time
+print(json.dumps({"nonce": json.loads(sys.stdin.readline())["nonce"], "answer": None}), flush=True)
+time.sleep(3600)
+"""
 CRASHES = "import sys; sys.stdin.readline(); sys.exit(3)"
 
 
 class Host:
-    """A host that asks some questions, each when the one before was answered, and then does what a test wants."""
+    """A host that asks some questions, each when the one before was answered, and then does what a test wants.
 
-    def __init__(self, *asks: bytes, then: Callable[[], object] | None = None) -> None:
+    Or it does not wait for the last answer, but says something else at once.
+    """
+
+    def __init__(self, *asks: bytes, at_once: Iterable[bytes] = (), then: Callable[[], object] | None = None) -> None:
         self.heard: list[bytes] = []
-        self._asks, self._then = asks, then or self._wait
+        self._asks, self._at_once, self._then = asks, at_once, then or self._wait
         self._replied = threading.Semaphore(1)
 
     def lines(self) -> Iterator[bytes]:
         for text in self._asks:
             self._wait()
             yield text.rstrip(b"\n")
+        yield from self._at_once
         self._then()
 
     def _wait(self) -> None:
@@ -100,3 +114,43 @@ def test_whatever_goes_wrong_no_program_is_left(code: str, then: Any, error: typ
         relayed(Host(hello(), then=then), code, sandbox)
 
     assert descendants(os.getpid()) <= before
+
+
+def hang_up() -> None:
+    pass
+
+
+class Change(bytes):
+    """A line of which it is known how many are in memory, and were at most."""
+
+    alive = most = 0
+
+    def __init__(self, *_: object) -> None:
+        Change.alive += 1
+        Change.most = max(Change.most, Change.alive)
+
+    def __del__(self) -> None:
+        Change.alive -= 1
+
+
+def changes(count: int) -> Iterator[bytes]:
+    Change.most = Change.alive
+    for number in range(count):
+        yield Change(wire.encode(wire.Changed(match="m", view=number)))
+
+
+def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
+    out = wire.goodbye("m", Failed(Fault.TIMED_OUT, "no answer within 60 s", 60.0))
+    host = Host(hello(), turn(), at_once=chain(changes(1000), [out]), then=hang_up)
+
+    goodbye, _ = relayed(host, THINKS, Sandbox(Level.NONE))
+
+    assert goodbye.why == "no answer within 60 s"
+    assert Change.most < 2 * MOST_WAITING
+
+
+def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> None:
+    host = Host(hello(), at_once=repeat(turn(), 1000), then=hang_up)
+
+    with pytest.raises(Lost, match="the host says too much"):
+        relayed(host, THINKS, Sandbox(Level.NONE))

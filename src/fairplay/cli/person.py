@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from textwrap import wrap
 from typing import Any
 
@@ -23,9 +23,10 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.journal.appeal import clauses
+from fairplay.players.backlog import Backlog
 from fairplay.players.dial import Lost
 from fairplay.players.limits import FOREVER
-from fairplay.players.serve import ends_a_turn, read_line, serve_player
+from fairplay.players.serve import read_line, serve_player
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 
@@ -277,39 +278,24 @@ class Heard:
 
     def __init__(self, lines: Iterator[bytes], patience: Callable[[], float]) -> None:
         self.interrupt: Callable[[], None] | None = None
-        self._lines: SimpleQueue[bytes | Lost | BadRequest | None] = SimpleQueue()
+        self._backlog = Backlog()
         self._patience = patience
-        threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
+        threading.Thread(target=self._backlog.listen, args=(lines, self._wake), daemon=True).start()
 
     def __iter__(self) -> Iterator[bytes]:
         while True:
             patience = self._patience()
             try:
-                line = self._lines.get(timeout=patience)
-            except Empty:
+                line = self._backlog.next(patience)
+            except TimeoutError:
                 raise Lost(f"no message came for {patience:g} s") from None
             if line is None:
                 return
-            if not isinstance(line, bytes):
-                raise line
             yield line
 
-    def _listen(self, lines: Iterator[bytes]) -> None:
-        """Hear all of it; when the host says goodbye, or nothing more, or begins anew, end the typing."""
-        lost: Lost | BadRequest | None = None
-        try:
-            for line in lines:
-                self._lines.put(line)
-                if ends_a_turn(line):
-                    self._end()
-        except (Lost, BadRequest) as error:
-            lost = error
-        finally:
-            self._lines.put(lost)
-            self._end()
-
-    def _end(self) -> None:
-        if self.interrupt is not None:
+    def _wake(self) -> None:
+        """When the host says goodbye, or nothing more, or begins anew, end the typing."""
+        if self.interrupt is not None and self._backlog.over:
             self.interrupt()
 
 

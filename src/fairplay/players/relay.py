@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players import wire
+from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
 from fairplay.players.dial import Lost
 from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program
 from fairplay.players.remote import MOST_STALE, described
-from fairplay.players.serve import Misunderstood, ends_a_turn, read_line
+from fairplay.players.serve import Misunderstood, read_line
 from fairplay.players.wire import Asked, Changed, Closing, End, Goodbye, Hello, Malformed, Suspended, Welcome
 from fairplay.referee.closing import surely
 
 GOODBYE = 1.0  # seconds for a program to end by itself, once its match is over
 LAST_WORDS = 2.0  # seconds in which a receipt may come behind the result
-
-Said = bytes | Lost | BadRequest | None  # what comes from a host; None: nothing more
 
 
 class ProgramFailed(Exception):
@@ -36,48 +34,39 @@ class ProgramFailed(Exception):
 
 
 class Listener:
-    """What a host says, which a thread listens to: whoever thinks may be out by then."""
+    """What a host says, as it comes from the thread that listens to it."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self.over = asyncio.Event()  # nobody wants to know any more what is being thought about
         self._loop = asyncio.get_running_loop()
-        self._said: asyncio.Queue[tuple[Said, bool]] = asyncio.Queue()  # what was said, and does it end a turn?
-        self._endings = 0  # of these
-        threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
+        self._came = asyncio.Event()  # something may be here
+        self._backlog = Backlog()
+        threading.Thread(target=self._backlog.listen, args=(lines, self._wake), daemon=True).start()
 
     async def next(self, within: float) -> bytes | None:
         """The next line, if it is here within so many seconds; None: there will be none. Raises Lost or BadRequest."""
         try:
             async with asyncio.timeout(within):
-                said, over = await self._said.get()
+                while True:
+                    with suppress(TimeoutError):
+                        return self._backlog.next(0)
+                    self._came.clear()
+                    await self._came.wait()
         except TimeoutError:
             raise Lost(f"no message came for {within:g} s") from None
-        self._endings -= over
-        if not self._endings:
-            self.over.clear()
-        if isinstance(said, Lost | BadRequest):
-            raise said
-        return said
-
-    def _listen(self, lines: Iterator[bytes]) -> None:
-        end: Said = None
-        try:
-            for line in lines:
-                self._tell(line, over=ends_a_turn(line))
-        except (Lost, BadRequest) as error:
-            end = error
         finally:
-            self._tell(end, over=True)
+            self._look()
 
-    def _tell(self, said: Said, *, over: bool) -> None:
-        def tell() -> None:
-            self._said.put_nowait((said, over))
-            self._endings += over
-            if over:
-                self.over.set()
-
+    def _wake(self) -> None:
         with suppress(RuntimeError):  # the loop is closed: we are done
-            self._loop.call_soon_threadsafe(tell)
+            self._loop.call_soon_threadsafe(self._look)
+
+    def _look(self) -> None:
+        self._came.set()
+        if self._backlog.over:
+            self.over.set()
+        else:
+            self.over.clear()
 
 
 class Asking(NamedTuple):

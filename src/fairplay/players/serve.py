@@ -119,14 +119,6 @@ def read_line(text: bytes) -> wire.WireMessage:
         raise Misunderstood(f"what came is no message of the protocol: {error}: {text[:MOST_SHOWN]!r}") from None
 
 
-def ends_a_turn(text: bytes) -> bool:
-    """Does nobody want to know any more what is being thought about? A house that was away begins again with hello."""
-    try:
-        return isinstance(read_line(text), Goodbye | Hello)
-    except Misunderstood:
-        return False
-
-
 def game_in(line: Hello) -> AnyGame:
     """The game that will be played, as far as players may know it."""
     try:
