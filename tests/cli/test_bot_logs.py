@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.players import wire
 from fairplay.players.bot_log import FIRST, LAST
 from fairplay.players.door import listen_tcp
 from tests.cli.command import SMALL, fairplay, refusal, script
-from tests.cli.test_join import Host
+from tests.cli.test_join import Host, Script, hello
 from tests.players.machine import needs_strict
 
 PLAYER = """
@@ -182,6 +183,16 @@ def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
     assert in_step(logs_of(tmp_path / "logs", "ann")["m"])
     assert "turn 1" not in done.err
     assert f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann" in done.err.splitlines()
+
+
+def test_whatever_a_host_adds_to_a_goodbye_it_is_heard(tmp_path: Path) -> None:
+    odd = wire.encode({"type": "goodbye", "match": "m", "fault": "gone", "why": "go away", "clause": "", "turn": "abc"})
+
+    with Script(hello(), odd + b"\n") as host:
+        done = script("join", host.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
+
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == "fairplay: ejected, gone: go away"
 
 
 @needs_strict

@@ -70,6 +70,19 @@ def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("odd", [{"turn": "abc"}, {"why": 5}, {"fault": None}], ids=str)
+def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, object], tmp_path: Path) -> None:
+    log = open_log(str(tmp_path), "ann", "m1")
+    assert log is not None
+    log.asked(message("hello"))
+    log.hear(b"loaded\n")
+    log.asked(message("tell", **odd))
+    log.hear(b"told\n")
+    log.close()
+
+    assert kept(tmp_path) == "-- hello, NOW\nloaded\ntold\n"
+
+
 def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
     log = log_in(tmp_path)
     log.hear(b"before a crash\n")

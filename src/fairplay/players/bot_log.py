@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import BadRequest
+from fairplay.players import wire
 from fairplay.referee.host import complain
 from fairplay.render.text import printable
 from fairplay.render.words import wall_time
@@ -34,7 +35,7 @@ class Told(msgspec.Struct):
     why: str = ""
 
 
-told_in = msgspec.json.Decoder(Told).decode
+decode = msgspec.json.Decoder(Told).decode
 
 
 class BotLog:
@@ -144,6 +145,14 @@ def folder_at(path: str) -> Folder:
     if folder.left <= 0:
         complain(f"no more logs are kept in {path}: there are {MOST_OF_ALL // 2**20} MB of them")
     return folder
+
+
+def told_in(text: bytes) -> Told:
+    """What a bot is told; of what cannot be read, as a host elsewhere may say anything, nothing is marked."""
+    try:
+        return decode(text)
+    except wire.UNREADABLE:
+        return Told()
 
 
 def open_log(logs: str | None, bot: str, match_id: str) -> BotLog | None:
