@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import stat
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from fairplay.players.remote import Remote
 from tests.players.programs import PYTHON
 from tests.toy import Toy
 
+ALIKE = ("a/ ://b", "a,,!% b")  # of the same words, with the same first 32 bits of a hash
 SECONDS = re.compile(r"\d+\.\d{3} s")
 
 
@@ -256,6 +258,20 @@ def test_no_two_bots_share_a_folder(tmp_path: Path) -> None:
     names = ["a/b", "a b", "a-b", "a.b", "/a/b", "ab", "A-B", "a--b", "-a-b", "x" * 61, "x" * 62]
 
     assert len({log_path(str(tmp_path), name, "m").parent for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("victim", ["./bot.py", "a b", "", "x" * 61])
+def test_no_bot_has_the_folder_of_another_by_calling_itself_so(victim: str, tmp_path: Path) -> None:
+    folders = [log_path(str(tmp_path), victim, "m").parent]
+    for _ in range(3):  # and whoever calls itself as that one
+        folders.append(log_path(str(tmp_path), folders[-1].name, "m").parent)
+
+    assert len(set(folders)) == len(folders)
+
+
+def test_names_that_were_searched_for_do_not_meet(tmp_path: Path) -> None:
+    assert len({sha256(name.encode()).hexdigest()[:8] for name in ALIKE}) == 1
+    assert len({log_path(str(tmp_path), name, "m").parent for name in ALIKE}) == len(ALIKE)
 
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:

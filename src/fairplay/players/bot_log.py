@@ -23,6 +23,8 @@ LONGEST_NAME = 60  # signs of a label in the name of a folder
 LONGEST = 600  # signs of a reason
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+DIGITS = 16  # in hex, of the hash of what is not plain
+HASHED = re.compile(rf".*-[0-9a-f]{{{DIGITS}}}")
 MARKS = {"hello": "hello", "start": "start", "tell": "news", "end": "end", "closing": "closing"}
 
 
@@ -173,17 +175,17 @@ def log_path(logs: str, bot: str, match_id: str) -> Path:
     """Where the log of a bot in a match is: every bot has a folder of its own, to be handed to its author alone.
 
     >>> print(log_path("logs", "ann", "m00001"), log_path("logs", "./ann", "../x"))
-    logs/ann/m00001.log logs/ann-24f42971/x-d6b96a97.log
+    logs/ann/m00001.log logs/ann-24f4297141ef9faa/x-d6b96a97d147daaa.log
     """
     return Path(logs, file_name(bot), f"{file_name(match_id)}.log")
 
 
 def file_name(text: str) -> str:
-    """A name for a file, whatever the text is; two texts have never the same."""
-    if PLAIN.fullmatch(text) and len(text) <= LONGEST_NAME:
+    """A name for a file, whatever the text is; two texts have never the same, also if one is the name of another."""
+    if PLAIN.fullmatch(text) and not HASHED.fullmatch(text) and len(text) <= LONGEST_NAME:
         return text
     words = "-".join(re.findall(r"[A-Za-z0-9_.]+", text)).lstrip(".-")[:LONGEST_NAME]
-    return f"{words}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
+    return f"{words}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:DIGITS]}"
 
 
 def check_logs(folder: str) -> str:
