@@ -1,6 +1,7 @@
 """Keep what programs say on stderr by --bot-logs: in matches, tournaments and checks, and when somebody joins."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from fairplay.players.bot_log import FIRST, LAST
 from fairplay.players.door import listen_tcp
 from tests.cli.command import SMALL, fairplay, refusal, script
 from tests.cli.test_join import Host, Script, hello
+from tests.players.a_house import FISH, Guest, House
 from tests.players.machine import needs_strict
 
 PLAYER = """
@@ -185,14 +187,69 @@ def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
     assert f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann" in done.err.splitlines()
 
 
+def joined_with(address: str, player: str, logs: Path) -> list[str]:
+    """What is said of a player that fails, and of which logs are kept."""
+    done = script("join", address, player, "--name", "ann", "--bot-logs", str(logs))
+    assert (done.code, done.out) == (1, "")
+    return done.err.splitlines()[1:]
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_why_a_program_did_not_even_start_is_said_and_no_log_is_named(code: int, tmp_path: Path) -> None:
+    (tmp_path / "broken").write_text(f"import sys\nprint('no book here', file=sys.stderr)\nsys.exit({code})\n")
+
+    def meet(guest: Guest) -> None:
+        guest.say(hello())
+        assert guest.hear() is None
+
+    with House(meet) as host:
+        lines = joined_with(host.address, f"exec:{sys.executable} {tmp_path / 'broken'}", tmp_path / "logs")
+
+    assert host.results == [None]
+    assert lines[:3] == [
+        f"fairplay: the player failed, crashed: the program ended with exit code {code}",
+        f"fairplay:     the program ended with exit code {code}; its stderr ends with:",
+        "fairplay:     no book here",
+    ]
+    assert "is in" not in "\n".join(lines)
+    assert list((tmp_path / "logs").rglob("*.log")) == []
+
+
+def test_who_fails_later_has_a_log_of_it(tmp_path: Path) -> None:
+    with Host(listen_tcp("0")) as host:
+        lines = joined_with(host.door.address, bot(tmp_path, "sys.exit('a bad day')"), tmp_path / "logs")
+
+    assert "fairplay:     a bad day" in lines
+    assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
+    assert "a bad day\n" in logs_of(tmp_path / "logs", "ann")["m"]
+
+
+def test_at_a_house_the_log_of_an_earlier_match_is_named(tmp_path: Path) -> None:
+    player = bot(tmp_path)
+
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        guest.play()
+        Path(player).write_text("import nowhere_at_all")
+        guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=60.0))
+        assert guest.hear() is None
+
+    with House(meet, Guest.welcome) as house:  # where it says that it leaves
+        lines = joined_with(house.address, player, tmp_path / "logs")
+
+    assert house.results[0] is None
+    assert any("No module named 'nowhere_at_all'" in line for line in lines)
+    assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
+    assert list(logs_of(tmp_path / "logs", "ann")) == ["m"]
+
+
 def test_whatever_a_host_adds_to_a_goodbye_it_is_heard(tmp_path: Path) -> None:
     odd = wire.encode({"type": "goodbye", "match": "m", "fault": "gone", "why": "go away", "clause": "", "turn": "abc"})
 
     with Script(hello(), odd + b"\n") as host:
-        done = script("join", host.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
+        lines = joined_with(host.address, bot(tmp_path), tmp_path / "logs")
 
-    assert done.code == 1
-    assert done.err.splitlines()[-1] == "fairplay: ejected, gone: go away"
+    assert lines[-1] == "fairplay: ejected, gone: go away"
 
 
 @needs_strict

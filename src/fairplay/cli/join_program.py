@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import click
 
@@ -11,9 +12,9 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Failed, Tell
 from fairplay.hosting.table import OPEN
 from fairplay.hosting.terms import Terms
-from fairplay.hosting.troubles import Trouble, advice
+from fairplay.hosting.troubles import Trouble, advice, shortened
 from fairplay.players import wire
-from fairplay.players.bot_log import log_path, open_log
+from fairplay.players.bot_log import BotLog, log_path, open_log
 from fairplay.players.dial import Lost
 from fairplay.players.location import Command
 from fairplay.players.process import CHUNK
@@ -62,12 +63,33 @@ class Onlooker:
             self.show(b"\n")
 
 
-def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None, logs: str | None) -> bool:
+class Logs:
+    """The logs of a program in a folder, one for each match."""
+
+    def __init__(self, folder: str, bot: str) -> None:
+        self.folder = log_path(folder, bot, "any").parent
+        self._open = partial(open_log, folder, bot)
+        self._last: BotLog | None = None
+        self._are_kept = False
+
+    def open(self, match_id: str) -> BotLog | None:
+        """The log of a match."""
+        self._are_kept, self._last = self.are_kept, self._open(match_id)
+        return self._last
+
+    @property
+    def are_kept(self) -> bool:
+        """Has one of them begun? Of who failed at hello there is none."""
+        return self._are_kept or (self._last is not None and self._last.is_kept)
+
+
+def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None, folder: str | None) -> bool:
     """Let a program play whatever comes over the line of a visit, and say how it went; was it there to the end?
 
     If there is a folder for logs, what it says on stderr is kept there, and not shown.
     """
-    onlooker, lost, bot = Onlooker(), "", name or address
+    onlooker, lost = Onlooker(), ""
+    logs = None if folder is None else Logs(folder, name or address)
     relay = Relay(
         command.words,
         terms.sandbox or OPEN,
@@ -76,7 +98,7 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
         name=name,
         hear=onlooker.hear,
         show=onlooker.show if logs is None else None,
-        log=lambda match_id: open_log(logs, bot, match_id),
+        log=lambda match_id: None if logs is None else logs.open(match_id),
     )
     goodbye = None
     try:
@@ -89,8 +111,8 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
     except Lost as error:
         lost = lost_by(error)
     finally:
-        if logs is not None and onlooker.match is not None:
-            say(f"what the program said on stderr is in {log_path(logs, bot, 'any').parent}")
+        if logs is not None and logs.are_kept:
+            say(f"what the program said on stderr is in {logs.folder}")
     onlooker.show_rest()
     if onlooker.match is not None:
         onlooker.match.ended = relay.ended
@@ -102,5 +124,5 @@ def explained(failed: Failed, address: str, *, at_hello: bool) -> Iterator[str]:
     yield f"the player failed, {in_words(failed.fault)}: {printable(failed.why, LONGEST)}"
     asked = None if at_hello else Tell(None)  # what else it was does not matter
     trouble = Trouble(Ejected(0, failed.fault, Moment.GREETING, failed.why), asked, failed)
-    for line in list(advice(trouble, address)) or failed.evidence.splitlines():
+    for line in (*shortened(failed.evidence.splitlines()), *advice(trouble, address)):
         yield f"    {printable(line, LONGEST)}"

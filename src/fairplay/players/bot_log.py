@@ -49,6 +49,7 @@ class BotLog:
     """
 
     def __init__(self, path: Path, folder: "Folder") -> None:
+        self.is_kept = False  # has it begun, and could it?
         self._path = path
         self._folder = folder
         self._file: int | None = None  # None: it has not begun, is closed, or cannot be written
@@ -89,6 +90,7 @@ class BotLog:
         except OSError as error:
             complain(f"no log is kept in {self._path}: {error.strerror}")
             return
+        self.is_kept = True
         self._room = max(0, self._room - os.fstat(self._file).st_size)
         self._write(bytes(self._before))
 

@@ -92,7 +92,7 @@ class Relay:
         patience: Callable[[], float],  # for how many seconds a message is waited for
         name: str | None,  # that the player wants to have; None: the one that the program says
         hear: Callable[[wire.WireMessage], None],  # is told what the program is told
-        show: Callable[[bytes], None] | None,  # is given what it says on stderr
+        show: Callable[[bytes], None] | None,  # is given what it says on stderr; None: that is evidence
         log: Callable[[str], BotLog | None],  # is opened for each match, by its id
     ) -> None:
         self._words = words
@@ -207,7 +207,8 @@ class Relay:
         asking.nonces.add(message.nonce)
 
         def failed(fault: Fault, why: str, received: bytes = b"") -> ProgramFailed:
-            return ProgramFailed(Failed(fault, why, 0.0, described(received) if received else ""), at_hello)
+            parts = [described(received) if received else "", "" if self._show else program.evidence()]
+            return ProgramFailed(Failed(fault, why, 0.0, "\n".join(filter(None, parts))), at_hello)
 
         await program.wake()
         try:
