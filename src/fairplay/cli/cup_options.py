@@ -1,7 +1,6 @@
 """Share what all verbs have that run a tournament: their options, and how it is shown."""
 
 import os
-import secrets
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
@@ -61,7 +60,7 @@ def cup_for(game: Game[Any, Any, Any], players: Sequence[str], games: int, seed:
         format=RoundRobin(games=games, table=len(players)),
         parameters=game.parameters(),
         gate=Gate.SKIP,
-        **(seed_options(seed) or {"seed": secrets.token_bytes(SEED_BYTES)}),
+        **(seed_options(seed) or {"seed": os.urandom(SEED_BYTES)}),
         **terms,
     )
 

@@ -1,7 +1,6 @@
 """Make a match ready to be played: a new one from a spec, or one that was interrupted from its record."""
 
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache, partial
@@ -146,7 +145,7 @@ def stamp_of(file: str) -> tuple[int, ...]:
     try:
         status = os.lstat(file)
     except (OSError, ValueError):  # it is not there, or cannot be: whoever opens it says why
-        return (secrets.randbits(64),)
+        return (int.from_bytes(os.urandom(8), "big"),)
     return status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_size, status.st_ctime_ns
 
 
@@ -286,7 +285,7 @@ def unrecorded(match: AnyMatch) -> Record:
 
 def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]:
     """Where the players are of those seats that were not ejected."""
-    seed = match.seed or secrets.token_bytes(SEED_BYTES)
+    seed = match.seed or os.urandom(SEED_BYTES)
     return {
         seat: far(addresses[seat]) or near(addresses[seat], match.game.name, seat_key(seed, seat))
         for seat in sorted(match.seated)

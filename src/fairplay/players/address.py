@@ -1,7 +1,7 @@
 """Open a player from the text that names it."""
 
 import importlib.util
-import secrets
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def house_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[A
     shelf, (kind, _, parameter) = title(game), name.partition(":")
     if kind not in shelf.house:
         raise BadRequest(f"{game} has no house player {kind!r}; it has {', '.join(shelf.house)}")
-    return shelf.house[kind].make(parameter, secrets.token_bytes(SEED_BYTES) if key is None else key)
+    return shelf.house[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
 
 
 def from_module(address: str) -> AnyPlayer:
