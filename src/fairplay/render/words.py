@@ -93,7 +93,7 @@ def duration(seconds: float) -> str:
     >>> duration(2.0), duration(0.0123456), duration(0.000042), duration(0.0)
     ('2.00 s', '12.3 ms', '42 µs', 'less than 1 ms')
     """
-    if seconds < 1e-6:  # it is charged only what surely was its own
+    if not seconds:  # nobody is charged for more than was surely its own
         return "less than 1 ms"
     if seconds >= 1:
         return f"{seconds:.2f} s"
