@@ -59,7 +59,7 @@ def test_replay_needs_only_the_opening_and_the_facts(tmp_path: Path) -> None:
     path, final = record(tmp_path, TABLES["one at each moment"]())
     recorded = read(path)
 
-    match = replay(recorded.opening, recorded.facts)
+    match = replay(recorded.opening, recorded.entries)
 
     assert match == final
     assert len(match.ejected) == 3

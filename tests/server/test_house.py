@@ -51,7 +51,7 @@ class Visit:
         said = None
         match message["type"]:
             case "hello":
-                self._rules = game_with(message["game"], message["parameters"])
+                self._rules = game_with(message["game"], message.get("parameters", {}))
             case "take_turn":
                 said = choose(self._rules, self._rules.unpack(message["view"]))
             case "welcome" | "closing" | "suspended" | "goodbye" | "changed":

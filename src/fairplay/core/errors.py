@@ -70,4 +70,4 @@ class NotOnTurn(FairplayError):
 
 
 class HostFault(FairplayError):
-    """Something of ours failed (a disk, a caller's iterator); no player is to blame."""
+    """Something of ours failed (a disk, a caller's iterator, the rules of a game); no player is to blame."""

@@ -38,8 +38,8 @@ TOO_CLOSE = 0.5  # the share of a limit above which there is a warning
 MARGIN = 5
 
 
-class Enough(Exception):
-    """All has been seen: the match need not go on."""
+class Enough(BaseException):
+    """All has been seen: the match need not go on. It is no error, and nobody is to take it for one."""
 
 
 class Pace(msgspec.Struct, frozen=True):

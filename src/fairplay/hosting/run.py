@@ -16,6 +16,7 @@ from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journa
 from fairplay.hosting.spec import MatchSpec, Outcome, Turns
 from fairplay.journal.record import Finished, MatchRecord
 from fairplay.journal.replay import about
+from fairplay.referee.blame import host_to_blame
 from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import Referee
@@ -104,7 +105,8 @@ class Hosted:
             self._begin(leaving)
             channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
             inform = leaving.enter_context(self._referee.informing())
-            return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
+            with host_to_blame(self.match.game):
+                return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
 
     async def play_async(self, ready: "asyncio.Event | None" = None) -> AnyMatch:
         """The same, awaited; with an event, those who sit wait for it."""
@@ -147,7 +149,8 @@ class Hosted:
             self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
             if isinstance(self.record, MatchRecord):
                 self.record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
-            final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
+            with host_to_blame(match.game):
+                final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
             return self._end(final)  # and all of it is settled
         except BaseException:
             if self.record is not None:

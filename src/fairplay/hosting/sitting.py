@@ -25,6 +25,7 @@ from fairplay.journal.unfinished import has_begun, unfinished
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
+from fairplay.referee.blame import host_to_blame
 from fairplay.referee.host import complain, dealt
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def new_match(spec: MatchSpec) -> Sitting:
         journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
     limits = asked_for(spec.limits, addresses)
     terms = terms_for(addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
-    match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
+    with host_to_blame(game):
+        match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[AnyMatch], Record] = unrecorded
     if journal is not None:
         begin = partial(

@@ -12,7 +12,8 @@ from fairplay.core.game import Game, Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import Unrecorded
 from fairplay.journal.lines import Entry, encode
-from fairplay.journal.replay import Recorded, begin
+from fairplay.journal.replay import STUCK, Recorded, begin
+from fairplay.referee.blame import told
 from fairplay.referee.referee import AnyMatch, Call, Script, conversation
 
 MOMENTS: dict[type[Message], Moment] = {
@@ -64,7 +65,11 @@ def reenact(recorded: Recorded) -> Generator[Exchange, None, AnyMatch]:
     except HostFault as fault:  # what the host had handed over ran out, then as now
         if again.at_the_end and recorded.closing is None:
             raise Unfinished(again.position, recorded.torn) from None
-        raise BadJournal(again.line, f"nobody could go on here: {fault}") from None
+        raise BadJournal(again.line, f"{STUCK}: {fault}") from None
+    except BadJournal:
+        raise
+    except Exception as error:  # the rules are not what they were, or never knew what comes here
+        raise BadJournal(again.line, f"{STUCK}: {told(error, recorded.game)}") from error
 
 
 class Again(Unrecorded):

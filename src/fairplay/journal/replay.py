@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from fairplay.core.chance import SEED_BYTES, commitment_to
-from fairplay.core.errors import BadJournal, BadRequest
+from fairplay.core.errors import BadJournal, BadRequest, HostFault
 from fairplay.core.events import Acted, Fact, Fault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
@@ -29,6 +29,7 @@ from fairplay.journal.lines import (
     decode,
     seal,
 )
+from fairplay.referee.blame import told
 
 OPENS = b'{"type":"opening",'
 OUT_OF_PLACE = {
@@ -37,6 +38,7 @@ OUT_OF_PLACE = {
     Entry: "a fact before anybody was seated",
     Closing: "a result that is not the last line",
 }
+STUCK = "nobody could go on here"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
 SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
@@ -106,7 +108,7 @@ class Recorded(msgspec.Struct, frozen=True):
         """The match after so many facts; after all of them if not said."""
         if facts is not None and not 0 <= facts <= len(self.entries):
             raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
-        return msgspec.structs.replace(replay(self.opening, self.facts[:facts], self.game), names=self.names)
+        return msgspec.structs.replace(replay(self.opening, self.entries[:facts], self.game), names=self.names)
 
     def _repr_svg_(self) -> str:
         """What a notebook shows of it: its last position, as spectators see it."""
@@ -272,11 +274,14 @@ def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[An
         else:
             seed = seed_of(opening)
             state = game.deal(seats, seed)
-    except BadJournal:
+        order = game.order(state)
+    except (BadJournal, HostFault):
         raise
     except (BadRequest, ValueError) as error:
         raise BadJournal(1, f"no match can begin like this: {error}") from None
-    if any(seat >= seats for seat in game.order(state)):
+    except Exception as error:
+        raise BadJournal(1, f"no match can begin like this: {told(error, game)}") from error
+    if any(seat >= seats for seat in order):
         raise BadJournal(1, "there are more seats in the state than names")
     return Match(game, state, opening.names, seed=seed, id=opening.match, sealed=opening.sealed)
 
@@ -291,11 +296,16 @@ def seed_of(opening: Opening) -> bytes:
     return seed
 
 
-def replay(opening: Opening, facts: Iterable[Fact], game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
-    """The match after these facts; trusts that they are lawful."""
+def replay(opening: Opening, entries: Iterable[Entry], game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
+    """The match after the facts of these lines; trusts that they are lawful."""
     match = begin(opening, game)
-    for fact in facts:
-        match = match.after(fact)
+    for entry in entries:
+        try:
+            match = match.after(entry.fact)
+        except HostFault:
+            raise
+        except Exception as error:  # the rules are not what they were, or the facts not lawful
+            raise BadJournal(entry.seq + 1, f"{STUCK}: {told(error, match.game)}") from error
     return match
 
 

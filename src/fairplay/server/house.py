@@ -23,6 +23,7 @@ from fairplay.players import wire
 from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
 from fairplay.players.remote import DEFAULT
+from fairplay.referee.blame import host_to_blame, told
 from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation
 from fairplay.server.farewells import Farewells
@@ -202,6 +203,8 @@ class House:
     def _begun(self, sitting: Sitting, here: Iterable[Visitor] = ()) -> Room:
         """A room in which a match is played from now on, with these visitors; others are waited for."""
         match, present = sitting.match, {visitor.id: visitor for visitor in here}
+        with host_to_blame(match.game):
+            is_over = match.turn is None
         visitors: dict[Seat, Awaited] = {}
         others: dict[Seat, Location] = {}
         for seat, location in locations(match, sitting.addresses).items():
@@ -213,7 +216,7 @@ class House:
             else:
                 visitors[seat] = partial(self._back, location.place, match.id)
         self._opened += 1
-        limits, is_over = sitting.terms.limits or DEFAULT, match.turn is None
+        limits = sitting.terms.limits or DEFAULT
         room = Room(
             f"{match.game.name}-{self._opened}",
             sitting,
@@ -240,8 +243,8 @@ class House:
             self.finished.appendleft(seen)
         except SomebodyLeft as left:
             tell("room closed before the match", room=room.name, left=str(left))
-        except FairplayError as fault:
-            failed = str(fault)
+        except Exception as error:  # of whatever kind: nobody is to be left sitting there
+            failed = told(error, room.match.game)
             warn("match failed", room=room.name, match=room.id, why=failed)
         finally:
             del self.rooms[room.id], self._tasks[room.id]

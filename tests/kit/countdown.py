@@ -1,0 +1,38 @@
+"""A game of the kit with a mistake in it, for as long as NEXT does not tell what comes of each position."""
+
+from fairplay.kit import Action, BoardGame
+
+NEXT = {5: 4, 4: 3}
+MENDED = {**NEXT, 3: 2, 2: 1, 1: 0}
+
+
+class Count(Action, frozen=True):
+    """Say the next number."""
+
+
+class Countdown(BoardGame[int, Count], frozen=True):
+    """Nobody wins, and it is over at nought."""
+
+    name = "countdown"
+
+    def start(self, seats: int) -> int:
+        return max(NEXT)
+
+    def moves(self, position: int, seat: int) -> list[Count]:
+        return [Count()] if position else []
+
+    def after(self, position: int, seat: int, action: Count) -> int:
+        return NEXT[position]
+
+    def rows(self, position: int) -> list[str]:
+        return ["." * 5]
+
+
+def counts(view: object) -> Count:
+    """A player of it, who needs no process to think in."""
+    return Count()
+
+
+PLAYER = f"py:{__name__}:counts"
+ADDRESS = f"py:{__name__}:Countdown"
+MISTAKE = f"KeyError(3) in countdown.py, line {Countdown.after.__code__.co_firstlineno + 1}"

@@ -1,0 +1,105 @@
+"""Offer a game with a mistake in its rules at a house: everybody is let go, and the house plays on."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fairplay.games import hand_over
+from fairplay.journal.replay import read
+from fairplay.players.limits import Limits
+from fairplay.server.house import NO_ROOM
+from fairplay.server.settings import Offer, offer
+from tests.games.others import nothing_known
+from tests.kit import countdown
+from tests.kit.countdown import ADDRESS, MENDED, MISTAKE
+from tests.players.test_door import run
+from tests.server.test_house import Open, Visit, fish, opened, the_rest
+
+__all__ = ["nothing_known"]
+pytestmark = pytest.mark.usefixtures("nothing_known")
+
+
+def countdown_offer() -> Offer:
+    hand_over(ADDRESS)
+    return offer("countdown", {}, least=2, most=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0))
+
+
+async def come(house: Open) -> list[Visit]:
+    return [await house.come(name, game="countdown") for name in ("ann", "bob")]
+
+
+def warned(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    """What whoever runs the house was warned of, and why."""
+    return [
+        (record.message, vars(record)["about"]["why"]) for record in caplog.records if record.levelname == "WARNING"
+    ]
+
+
+def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def visits() -> None:
+        async with opened(tmp_path, countdown_offer(), fish()) as house:
+            players = await come(house)
+            await house.until(lambda: house.house.rooms)
+            [room] = house.house.rooms
+            spectator, stroller = await house.watch(room), await house.watch()
+
+            last = await asyncio.gather(*(player.play("suspended") for player in players))
+
+            assert [one["why"] for one in last] == [NO_ROOM] * 2
+            assert [message["seq"] async for message in the_rest(spectator)] == [0, 1, 2]
+            assert [(await stroller.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "quiet"]
+            assert house.house.rooms == {}
+            assert len(read(house.journals()[room]).facts) == 2
+            others = [await house.come(name, game="fish") for name in ("cyd", "dee")]
+            await asyncio.gather(*(other.play() for other in others))
+
+    run(visits())
+
+    assert warned(caplog) == [("match failed", f"countdown cannot be played: {MISTAKE}")]
+
+
+def test_those_for_whom_nothing_can_be_dealt_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def visits() -> None:
+        async with opened(tmp_path, countdown_offer()) as house:
+            monkeypatch.setattr(countdown, "NEXT", {})
+            callers = [await house.call({"name": name}) for name in ("ann", "bob")]
+
+            last = [[message async for message in the_rest(caller)][-1] for caller in callers]
+
+            assert [one["why"] for one in last] == [NO_ROOM] * 2
+
+    run(visits())
+
+
+def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once_they_are_mended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def visits() -> None:
+        async with opened(tmp_path, countdown_offer()) as house:
+            first = await come(house)
+            await asyncio.gather(*(player.play("suspended") for player in first))
+            passes = [player.heard[0]["token"] for player in first]
+            [path] = house.journals().values()
+        monkeypatch.setattr(countdown, "NEXT", {5: 4})
+        caplog.clear()
+        async with opened(tmp_path, countdown_offer()) as house:
+            house.house.take_up()
+            assert house.house.rooms == {}
+            assert warned(caplog) == [("match left as it is", f"{path}: line 4: nobody could go on here: {at(4)}")]
+        monkeypatch.setattr(countdown, "NEXT", MENDED)
+        async with opened(tmp_path, countdown_offer()) as house:
+            house.house.take_up()
+            assert list(house.house.rooms) == [path.stem]
+            again = [Visit(await house.call({"token": each})) for each in passes]
+            await asyncio.gather(*(player.play() for player in again))
+        assert len(read(path).facts) == 5
+
+    run(visits())
+
+
+def at(position: int) -> str:
+    """What is raised where NEXT does not know this position."""
+    return MISTAKE.replace("3", str(position), 1)
