@@ -1,20 +1,43 @@
-"""Let spectators leave a house, and see that it lets go of them."""
+"""Let spectators leave a house, or say what nobody asked for, and see that it lets go of them."""
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import msgspec
+import pytest
+from websockets.asyncio.client import connect
+
 from fairplay.players import wire
-from fairplay.players.connection import over_tcp
+from fairplay.players.connection import MOST_HELD, over_tcp
 from fairplay.server.farewells import Farewells
 from fairplay.server.following import QUIET
 from fairplay.server.house import House
 from fairplay.server.lobby import Lobby
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Strangers, offer
-from fairplay.server.spectators import Spectators
+from fairplay.server.spectators import HUSH, Spectators
+from tests.players.test_door import run
 
 PATIENCE = 60.0  # seconds
+CHATTER = {
+    "a line": b"hello\n",
+    "many lines": b"hello\n" * MOST_HELD,
+    "a line without an end": b"x" * 4 * MOST_HELD,
+}
+
+
+@asynccontextmanager
+async def house_for_one(folder: Path) -> AsyncIterator[list[str]]:
+    """A house with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
+    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=Strangers(spectators=1))
+    house = House(settings)
+    house.lobby = Lobby(settings.offers, house.open_room)
+    async with Reception(house, folder, "127.0.0.1", 0, websocket=0) as reception, asyncio.timeout(PATIENCE):
+        yield reception.addresses
+        await house.stop("all is over", 0.0)
 
 
 async def spectator(place: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -29,20 +52,65 @@ async def spectator(place: str) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 def test_the_house_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_has_come(tmp_path: Path) -> None:
     async def visits() -> list[bytes]:
-        strangers = Strangers(spectators=1)
-        house = House(HouseSettings(offers=(offer("fish", {}),), folder=str(tmp_path), strangers=strangers))
-        house.lobby = Lobby(house.settings.offers, house.open_room)
         heard = []
-        async with Reception(house, tmp_path, "127.0.0.1", 0) as reception, asyncio.timeout(PATIENCE):
+        async with house_for_one(tmp_path) as places:
             for _ in range(3):
-                reader, writer = await spectator(reception.addresses[0])
+                reader, writer = await spectator(places[0])
                 writer.write_eof()
                 heard.append(await reader.read())
                 writer.close()
-            await house.stop("all is over", 0.0)
         return heard
 
-    assert asyncio.run(visits()) == [QUIET + b"\n"] * 3  # and no line is left open, nor a place taken
+    assert run(visits()) == [QUIET + b"\n"] * 3  # and no line is left open, nor a place taken
+
+
+@pytest.mark.parametrize("said", CHATTER.values(), ids=CHATTER)
+def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(said: bytes, tmp_path: Path) -> None:
+    async def visits() -> list[bytes]:
+        heard = []
+        async with house_for_one(tmp_path) as places:
+            for _ in range(3):
+                reader, writer = await spectator(places[0])
+                heard.append(await reader.readline())
+                writer.write(said)
+                with suppress(ConnectionError):  # what it said may still be on its way
+                    await reader.read()
+                writer.close()
+        return heard
+
+    assert run(visits()) == [QUIET + b"\n"] * 3
+
+
+def test_it_hears_why(tmp_path: Path) -> None:
+    async def visit() -> bytes:
+        async with house_for_one(tmp_path) as places:
+            reader, writer = await spectator(places[0])
+            assert await reader.readline() == QUIET + b"\n"
+            writer.write(b"hello\n")
+            heard = await reader.read()
+            writer.close()
+        return heard
+
+    assert run(visit()) == wire.goodbye("", HUSH)
+
+
+def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path: Path) -> None:
+    async def visits() -> list[str]:
+        heard = []
+        async with house_for_one(tmp_path) as places:
+            for _ in range(3):
+                async with connect(f"ws://{places[1]}") as surfer:
+                    hello = msgspec.json.decode(await surfer.recv())
+                    watch = wire.encode({"nonce": hello["nonce"], "answer": {"visit": "watch"}})
+                    await surfer.send(watch.decode())
+                    heard.append(str(await surfer.recv()))
+                    await (await surfer.ping())
+                    await surfer.send("hello")
+                    heard.append(str(await surfer.recv()))
+                    await surfer.wait_closed()
+        return heard
+
+    assert run(visits()) == [QUIET.decode(), wire.goodbye("", HUSH).decode().strip()] * 3
 
 
 def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:

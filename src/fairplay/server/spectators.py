@@ -6,11 +6,13 @@ from typing import Any
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players import wire
-from fairplay.players.line import Line
+from fairplay.players.line import Closed, Heard, Line
 from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
 from fairplay.server.following import QUIET
 from fairplay.server.room import Room
+
+HUSH = Failed(Fault.FLOOD, "whoever watches has nothing to say")
 
 
 class Spectators:
@@ -44,6 +46,7 @@ class Spectators:
             self._strolling[line] = None
             self._stroll(line)
         line.when_lost(partial(self._left, line))  # which may be at once
+        line.listen(partial(self._spoke, line))
 
     def show_around(self) -> None:
         """Show something to those who have nothing to see."""
@@ -67,12 +70,17 @@ class Spectators:
             return
         line.offer(QUIET + b"\n")
 
-    def _left(self, line: Line) -> None:
+    def _spoke(self, line: Line, heard: Heard) -> None:
+        """Somebody says something: it has to go, as what nobody reads would keep us from seeing that it has left."""
+        if not isinstance(heard, Closed):
+            self._left(line, wire.goodbye("", HUSH))
+
+    def _left(self, line: Line, last: bytes = b"") -> None:
         """Somebody watches no more; as it may have closed but its own end, we close ours."""
         self._strolling.pop(line, None)
         for room in self._rooms.values():
             room.hub.remove(line)
-        self._farewells.say(line, b"")
+        self._farewells.say(line, last)
 
 
 def lines_at(room: Room) -> list[Any]:
