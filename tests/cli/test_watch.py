@@ -3,14 +3,32 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+from fairplay.cli.watch import in_ascii
+from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words, standings
+from fairplay.players import wire
+from fairplay.server.hub import Hub
 from tests.cli.command import Done, fairplay, refusal, script
+from tests.cli.test_join import Script
 from tests.server.houses import Running, running
+from tests.server.watchers import story
+
+HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n"
+PLACE = {"type": "place", "at": [0, 0]}
+LIES: dict[str, dict[str, Any]] = {
+    "a change where nothing can be": {"type": "patch", "seq": 1, "changes": [[["seq", "x"], 1]]},
+    "an action of nobody": {"seq": 1, "event": {"type": "acted", "seat": 99, "action": PLACE}},
+    "scores of others": {
+        "seq": 1,
+        "event": {"type": "ended", "ranking": [], "ejected": [], "scores": [1], "seed": None, "receipt": None},
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +122,42 @@ def test_names_move_no_terminal(house: Running) -> None:
     assert done.code == 0
     assert "\x1b" not in done.out
     assert "\r" not in done.out
+
+
+def hostile_house(told: dict[str, Any]) -> Script:
+    """A house that shows the start of a match, and then tells this of it."""
+    hub = Hub("1", "fish-1")
+    hub.observe(*story("fish", 2)[0])
+    snapshot = json.loads(hub.snapshot())
+    return Script(
+        HELLO, *(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in (snapshot, snapshot | told))
+    )
+
+
+@pytest.mark.parametrize("options", [["--lines"], ["--json"]], ids=" ".join)
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_what_makes_no_sense_is_said_in_one_line(lie: dict[str, Any], options: list[str]) -> None:
+    with hostile_house(lie) as lying:
+        done = fairplay("watch", lying.address, *options)
+
+    assert done.code == 2
+    assert done.err.startswith("fairplay: no line of a room: ")
+    assert done.err.count("\n") == 1
+
+
+def test_the_lines_for_programs_are_ascii_whatever_the_house_says() -> None:
+    names = ["A\x9b31mred\u202e", "b\U0001f41f"]
+
+    with hostile_house({"names": names}) as lying:
+        done = fairplay("watch", lying.address, "--json")
+
+    assert done.out.isascii()
+    assert json.loads(done.out.splitlines()[1])["names"] == names
+
+
+def test_a_line_that_is_too_deep_is_refused() -> None:
+    with pytest.raises(BadRequest, match="no line of a room"):
+        in_ascii(b"[" * 100_000 + b"]" * 100_000)
 
 
 def test_help_names_the_room(house: Running) -> None:

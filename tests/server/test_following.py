@@ -102,6 +102,18 @@ def test_whatever_is_no_line_of_a_room_is_refused(number: int) -> None:
 def test_a_house_that_lies_is_refused(tmp_path: Path) -> None:
     [first, second, *_] = followed(tmp_path, "fish").watchers[0].lines
     snapshot, patch = (msgspec.json.decode(line) for line in (first, second))
+    ejected = {"seat": 0, "fault": "illegal", "moment": "turn", "clause": None, "why": ""}
+    ended: dict[str, Any] = {
+        "type": "ended",
+        "ranking": [],
+        "ejected": [],
+        "scores": None,
+        "seed": None,
+        "receipt": None,
+    }
+    follower = Follower()
+    follower.hear(first)
+    assert follower.hear(msgspec.json.encode({**snapshot, "event": {**ended, "ejected": [ejected]}, "seq": 1}))
     lies: list[dict[str, Any]] = [
         {**snapshot, "view": {"board": "none"}},
         {**snapshot, "game": "../../etc"},
@@ -110,9 +122,14 @@ def test_a_house_that_lies_is_refused(tmp_path: Path) -> None:
         {**snapshot, "event": {"type": "acted"}},
         {**snapshot, "event": {"type": "acted", "seat": 0, "action": {"type": "fly"}}},
         {**snapshot, "event": {"type": "ended", "ranking": [["nobody"]], "ejected": [], "scores": None}},
+        {**snapshot, "event": {"type": "acted", "seat": 3, "action": patch["event"]["action"]}},
+        {**snapshot, "event": {"type": "acted", "seat": 0.0, "action": patch["event"]["action"]}},
+        {**snapshot, "event": {**ended, "ejected": [{**ejected, "seat": -1}]}},
+        {**snapshot, "event": {**ended, "scores": [1]}},
         {**patch, "seq": 7},
         {**patch, "changes": [[["nowhere", 3], 1]]},
         {**patch, "changes": [[["view", "board", 99], 1]]},
+        {**patch, "changes": [[["seq", "x"], 1]]},
         {**patch, "changes": 3},
         {**patch, "changes": [[7]]},
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 import click
+import msgspec
 
 from fairplay.cli.live import live
 from fairplay.cli.match_options import lines_option
@@ -17,6 +18,7 @@ from fairplay.core.game import Seat
 from fairplay.games import title
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.render.text import printable
+from fairplay.render.words import plain
 from fairplay.server.following import QUIET, Follower, Watched
 
 LONGEST = 64  # characters of a name
@@ -53,17 +55,25 @@ def watch(host: str, room: str, as_json: bool, lines: bool, wait: float, ca: str
 
 
 def pass_through(lines: Iterable[bytes]) -> None:
-    """Print lines as they are, up to the last, which tells how all ended."""
+    """Print lines up to the last, which tells how all ended."""
     follower = Follower()
     event: Event | None = None
     for line in lines:
         told = follower.hear(line)  # which refuses whatever is no line of a room
-        click.echo(line.decode())
+        click.echo(in_ascii(line))
         if told is not None:
             event = told[0]
         if isinstance(event, Ended) and b'"snapshot"' in line[:32]:
             return
     raise BadRequest(CUT_OFF)
+
+
+def in_ascii(line: bytes) -> str:
+    """A line as it is, but for signs that could move a terminal."""
+    try:
+        return plain(msgspec.json.decode(line))
+    except RecursionError:  # which a few levels less do not raise where lines are heard
+        raise BadRequest("no line of a room: RecursionError") from None
 
 
 def told_in(host: str, lines: Iterable[bytes]) -> Iterator[Told]:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Acted, Ejected, Ended, Event, Receipt, Result, Started
+from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Receipt, Result, Started
 from fairplay.core.game import Game, Seat
 from fairplay.games import rules_of
 from fairplay.server.patches import after_patch
@@ -64,7 +64,8 @@ class Follower:
             game = rules_of(known.game).with_public_parameters(known.parameters)
             seen = game.unpack(known.view)
             event = event_in(known.event, game, known.names, known.commitment)
-        except (msgspec.MsgspecError, UnicodeError, LookupError, TypeError, ValueError, RecursionError) as error:
+            check_seats(event, len(known.names))
+        except (msgspec.MsgspecError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise BadRequest(f"no line of a room: {type(error).__name__}") from None
         return event, Watched(known.match, game, known.names, known.turn, known.seq, known.at, seen)
 
@@ -84,7 +85,7 @@ def event_in(
         case "started":
             return Started(names, commitment)
         case "acted":
-            return Acted(told["seat"], msgspec.convert(told["action"], game.action))
+            return Acted(msgspec.convert(told["seat"], Seat), msgspec.convert(told["action"], game.action))
         case "ejected":
             return ejected_in(told)
     seats = {name: seat for seat, name in enumerate(names)}
@@ -92,11 +93,22 @@ def event_in(
         Result(
             ranking=tuple(frozenset(seats[name] for name in group) for group in told["ranking"]),
             ejected=tuple(ejected_in(one) for one in told["ejected"]),
-            scores=None if told["scores"] is None else tuple(told["scores"]),
-            seed=told["seed"],
+            scores=msgspec.convert(told["scores"], tuple[int, ...] | None),
+            seed=msgspec.convert(told["seed"], str | None),
             receipt=msgspec.convert(told["receipt"], Receipt | None),
         )
     )
+
+
+def check_seats(event: Event, seats: int) -> None:
+    """Raise ValueError if an event is about somebody who does not sit there, or leaves out the scores of some."""
+    facts: tuple[Event, ...] = (event,)
+    if isinstance(event, Ended):
+        facts = event.result.ejected
+        if event.result.scores is not None and len(event.result.scores) != seats:
+            raise ValueError("there is a score for each seat")
+    if any(isinstance(fact, Fact) and fact.seat not in range(seats) for fact in facts):
+        raise ValueError("there is no such seat")
 
 
 def ejected_in(told: Mapping[str, Any]) -> Ejected:
