@@ -65,9 +65,10 @@ wheel: setup
 
 WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
 
-# Those with the kernels only compute, so they fill the gaps in which the others wait, and disturb none that takes the time.
+# Those with the kernels only compute, so they fill the gaps in which the others wait; both leave alone what takes the time.
 test: setup
-	@$(MAKE) --no-print-directory -j 2 test-pure test-with-kernels
+	@room=$$(mktemp -d); FAIRPLAY_ROOM=$$room $(MAKE) --no-print-directory -j 2 test-pure test-with-kernels; code=$$?; \
+		rm -rf $$room; exit $$code
 
 test-pure:
 	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
