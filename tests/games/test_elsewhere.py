@@ -1,5 +1,6 @@
 """Find games of others: installed, or handed over; and never because a file names one."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from fairplay import BadJournal, BadRequest, MatchSpec
 from fairplay.core.errors import FairplayError
 from fairplay.games import GAMES, HANDED, OTHERS, game_with, hand_over, is_known, others, rules_of, title
-from fairplay.hosting.run import run
+from fairplay.hosting.run import run, run_async
 from fairplay.hosting.spec import Entrant
 from fairplay.journal.replay import read
 from tests.cli.command import fairplay, refusal
@@ -212,3 +213,17 @@ def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.Mo
 
     assert [rules_of(name).name for name in GAMES] == [*GAMES]
     assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+
+
+def test_those_who_think_already_hear_of_a_game_that_is_handed_over_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = asyncio.run(run_async(MatchSpec(game="fish", entrants=(Entrant("greedy"),) * 2, parameters={"rows": 3})))
+    monkeypatch.chdir(tmp_path)
+    module(tmp_path, "game_coin")
+
+    coin = hand_over("py:game_coin:Coin")
+    later = asyncio.run(run_async(MatchSpec(game=coin, entrants=(Entrant("lookahead"),) * 2)))
+
+    assert (first.host_fault, later.host_fault) == ("", "")
+    assert later.result is not None

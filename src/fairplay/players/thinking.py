@@ -151,12 +151,14 @@ class Pool:
     def _work(self, jobs: "SimpleQueue[Job | None]") -> None:
         """Hand on questions to a process, one after the other."""
         process: subprocess.Popen[bytes] | None = None
+        known: str | None = None  # the games of others that the process has heard of
         while job := jobs.get():
             answer: Any = None
             try:
                 if not job.answer.cancelled():
-                    if process is None or process.poll() is not None:  # it may have died while nobody asked
-                        process = self._replaced(process)
+                    handed = os.environ.get(HANDED)
+                    if process is None or handed != known or process.poll() is not None:  # it may have died meanwhile
+                        process, known = self._replaced(process), handed
                     answer = job.put_to(process)
             except Exception as error:  # whatever it is, somebody waits
                 became = fate(self._end(process)) if process else f"cannot be started: {error}"
@@ -168,7 +170,7 @@ class Pool:
             self._end(process)
 
     def _replaced(self, process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
-        """A new process, in the place of one that has died."""
+        """A new process, in the place of one that has died, or does not know enough."""
         if process is not None:
             self._end(process)
         process = subprocess.Popen(
