@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles w
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
-	@echo "make test      run the tests in pure Python, on two cores, and those of the games with the kernels in C"
+	@echo "make test      run the tests in pure Python, and beside them those of the games with the kernels in C"
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make docs      build the site of documentation into site/; it can be read from disk"
