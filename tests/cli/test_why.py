@@ -61,7 +61,7 @@ player-2 was ejected from a match of fish: illegal (turn)
   who       player-2, seat 1, the player ./my bot.py
   when      on turn 2 of its own
             after fact 3: player-1 places a penguin at [0, 2]
-            2023-11-14 22:13:20 UTC; it took less than 1 ms
+            2023-11-14 22:13:20 UTC; it took 0 µs
   fault     illegal: an action that breaks a rule
   why       rule 3.2: there is no tile at [99, 99]
   rule 3.2  A penguin is put on a tile of the board, with any number of fish.

@@ -82,7 +82,10 @@ def test_whoever_looks_ahead_wins_with_few_lines(
 
 @pytest.mark.parametrize(("name", "game"), [("look_ahead", Fish(rows=5, columns=5)), ("monte_carlo", Q())], ids=str)
 def test_whoever_looks_ahead_plays_on_when_all_others_are_out(name: str, game: AnyGame) -> None:
-    match = Referee().run(game, [load(name).take_turn, lambda view: None], seed=bytes(32))
+    player = load(name)
+    player.WORLDS, player.OPTIONS = 1, 5  # type: ignore[attr-defined]  # of the one that has so many
+
+    match = Referee().run(game, [player.take_turn, lambda view: None], seed=bytes(32))
 
     assert [(out.seat, out.fault) for out in match.ejected] == [(1, Fault.MALFORMED)]
 

@@ -63,6 +63,12 @@ def command(*words: str, **options: Any) -> Done:
     return script(*words, cwd=FOLDER, **options)
 
 
+@pytest.fixture(scope="module")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where mypy keeps what it knows of fairplay."""
+    return tmp_path_factory.mktemp("mypy")
+
+
 def handed(game: str) -> tuple[str, str]:
     return "--game", GAMES[game]
 
@@ -214,7 +220,7 @@ def test_bots_are_checked_and_play(game: str, far: bool, tmp_path: Path) -> None
 
 
 @each_game
-def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path) -> None:
+def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path, mypy_cache: Path) -> None:
     bot = tmp_path / "bot.py"
     done = command("new-bot", GAMES[game], str(bot))
 
@@ -222,7 +228,7 @@ def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path) -> 
     for line in done.out.split("\n\n")[1].splitlines():
         tried = command(*shlex.split(line)[1:], *BEST_SANDBOX)
         assert (tried.code, "is out" in tried.out) == (0, False), tried
-    assert typed(tmp_path, str(bot)) == "Success: no issues found in 1 source file\n"
+    assert typed(mypy_cache, str(bot)) == "Success: no issues found in 1 source file\n"
 
 
 @each_game
@@ -301,14 +307,14 @@ def test_a_house_serves_it(tmp_path: Path) -> None:
     assert "same result" in command("verify", str(path), "--game", game).out
 
 
-def test_a_game_in_one_file_is_typed(tmp_path: Path) -> None:
-    said = typed(tmp_path, "tic_tac_toe.py", "connect_four.py")
+def test_a_game_in_one_file_is_typed(mypy_cache: Path) -> None:
+    said = typed(mypy_cache, "tic_tac_toe.py", "connect_four.py")
 
     assert said == "Success: no issues found in 2 source files\n"
 
 
 def typed(cache: Path, *files: str) -> str:
     """What mypy says of them."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache / "cache"), *files]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), *files]
     env = {**os.environ, "MYPYPATH": str(ROOT / "src")}
     return subprocess.run(command, cwd=FOLDER, env=env, capture_output=True, text=True, check=False).stdout
