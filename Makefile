@@ -4,11 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo docs wheel test test-pure test-with-kernels test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
+.PHONY: help setup demo docs wheel test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
-	@echo "make test      run the tests in pure Python, and beside them those of the games with the kernels in C"
+	@echo "make test      run the tests in pure Python, and then those of the games with the kernels in C"
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make docs      build the site of documentation into site/; it can be read from disk"
@@ -65,17 +65,10 @@ wheel: setup
 
 WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
 
-# Those with the kernels only compute, so they fill the gaps in which the others wait; both leave alone what takes the time.
 test: setup
-	@room=$$(mktemp -d); FAIRPLAY_ROOM=$$room $(MAKE) --no-print-directory -j 2 test-pure test-with-kernels; code=$$?; \
-		rm -rf $$room; exit $$code
-
-test-pure:
 	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
-
-test-with-kernels:
-	@nice -n 19 $(BIN)/python -m pytest -m "not long" $(WITH_KERNELS) > .venv/with-kernels.log 2>&1; code=$$?; \
-		echo "-- with the kernels in C:"; cat .venv/with-kernels.log; exit $$code
+	@echo "-- with the kernels in C:"
+	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
 
 test-long: setup
 	@$(BIN)/python -m pytest -n 5 --dist loadfile --durations 10 -m long

@@ -1,31 +1,17 @@
-"""Let a test that needs the machine for itself run while no other worker runs any, nor one of a run beside this one.
-
-Runs that are made at the same time have one room if FAIRPLAY_ROOM names a folder for it.
-"""
+"""Let a test that needs the machine for itself run while no other worker runs any."""
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 HELD = pytest.StashKey[ExitStack | None]()  # the room, if the next test stays in it
-ROOM = pytest.StashKey[str]()  # the folder for it; empty: nobody else runs tests
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: this test takes the time, or needs all cores")
-    known = getattr(config, "workerinput", {"room": os.environ.pop("FAIRPLAY_ROOM", "")})  # not for what tests start
-    config.stash[ROOM] = known["room"]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker where the room is."""
-    node.workerinput["room"] = node.config.stash[ROOM] or str(common_directory(node.config))
 
 
 @pytest.hookimpl(trylast=True)
@@ -39,12 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    room = item.config.stash[ROOM]
-    if not room:
+    if not hasattr(item.config, "workerinput"):  # there is only one process
         return (yield)
     with item.config.stash.get(HELD, None) or ExitStack() as held:
         if not item.config.stash.get(HELD, None):
-            held.enter_context(room_for(Path(room), alone=is_alone(item)))
+            held.enter_context(room_for(common_directory(item.config), alone=is_alone(item)))
         try:
             return (yield)
         finally:
@@ -59,8 +44,7 @@ def is_alone(item: pytest.Item) -> bool:
 
 def common_directory(config: pytest.Config) -> Path:
     """The directory for temporary files that all workers of this run share."""
-    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
-    return factory.getbasetemp()
+    return Path(config.getoption("basetemp")).parent
 
 
 @contextmanager

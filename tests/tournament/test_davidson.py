@@ -6,8 +6,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.stats import t as student
 
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.davidson import Floats, Tables, fitted, paired, slopes
@@ -44,6 +42,9 @@ def numerical_slope(function: Callable[[Floats], float], at: Floats, step: float
 
 
 def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
+    from scipy.optimize import minimize  # these take a second to load, and every worker reads this file
+    from scipy.stats import t as student
+
     counted = games(Random(1), 60)
     names, seats = sorted({name for one in counted for name in one.names}), 4
     width = len(names) + seats + 1
