@@ -228,16 +228,16 @@ def test_a_house_player_takes_the_seat_that_stays_free(tmp_path: Path) -> None:
     run(once(tmp_path / "second"))
 
 
-@house_test(fish(), offer("tsuro", {"size": 5}, least=3, most=3, limits=AMPLE))
+@house_test(fish(), offer("q", {}, least=3, most=3, limits=AMPLE))
 async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next(house: Open) -> None:
-    ann, bob = await house.come("ann", game="tsuro"), await house.come("bob", game="fish")
-    cyd = await house.come("cyd", game="tsuro")
+    ann, bob = await house.come("ann", game="q"), await house.come("bob", game="fish")
+    cyd = await house.come("cyd", game="q")
     assert house.waiting == ["bob", "ann", "cyd"]
     eve = await house.come("eve")  # one is missing in either room
     await house.until(lambda: house.house.rooms)
     [room] = house.house.rooms.values()
     assert (room.match.game.name, room.match.names) == ("fish", ("bob", "eve"))
-    dan = await house.come("dan", game="tsuro")
+    dan = await house.come("dan", game="q")
 
     await asyncio.gather(*(visit.play() for visit in (ann, bob, cyd, dan, eve)))
 
