@@ -522,6 +522,6 @@ def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
         Script(hello(), start(), *[turn] * 1000) as host,
         PseudoTerminal("join", host.address, "human") as terminal,
     ):
-        terminal.until("fairplay: the line was lost: the host says too much before the end of the match")
+        terminal.until("fairplay: the line was lost: the host says too much before ")  # it has, or has not, read hello
         assert terminal.ended() == 1
         assert terminal.settings == terminal.before
