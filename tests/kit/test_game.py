@@ -1,7 +1,7 @@
 """Hold the base of simple games to the laws of all games, and to what it promises beyond."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 import pytest
@@ -244,3 +244,14 @@ def test_views_tell_scores_as_all_views_do() -> None:
     assert nim.view(state, 0).scores == {seat: player.score for seat, player in enumerate(nim.view(state, 0).players)}
     assert len(nim.view(state, 0).scores) == 3
     assert tic.view(tic.deal(2, bytes(32)), 0).scores == {}
+
+
+class Undescribed(TicTacToe, frozen=True):
+    length: int = 9
+    side: Literal["left", "right"] = "left"
+
+
+def test_a_parameter_without_a_description_is_told_by_its_type() -> None:
+    assert Undescribed.about_parameters() == {"length": "int", "side": "Literal"}
+    with pytest.raises(BadRequest, match=r"cannot be played with length=long \(length: int\)"):
+        Undescribed.with_parameters({"length": "long"})

@@ -194,9 +194,8 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
     def about_parameters(cls) -> dict[str, str]:
         """What each parameter means; of one without a description, its type."""
         types = get_type_hints(cls)
-        return {
-            name: about or getattr(types[name], "__name__", "") for name, about in super().about_parameters().items()
-        }
+        kinds = {name: getattr(kind, "__name__", str(kind)) for name, kind in types.items()}
+        return {name: about or kinds[name] for name, about in super().about_parameters().items()}
 
     def sign_of(self, seat: Seat) -> str:
         """What stands for the pieces of a seat; its number, if there are not enough signs."""
