@@ -85,6 +85,7 @@ class Handles(Disk):
         for open_file in tuple(FILES):  # whose number somebody else may have from now on
             if open_file._disk is self:
                 open_file._file = -1
+                FILES.discard(open_file)
 
 
 class Tearing(Handles):

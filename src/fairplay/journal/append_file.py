@@ -10,7 +10,6 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import NoReturn
-from weakref import WeakSet
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
@@ -91,14 +90,14 @@ class Disk:
 
 
 SYNCER = Syncer()
-FILES: "WeakSet[AppendFile]" = WeakSet()
+FILES: "set[AppendFile]" = set()  # those that are open
 
 
 def after_fork() -> None:
     """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
     SYNCER.forget()
-    for file in FILES:
-        file.leave_to_parent()
+    while FILES:
+        FILES.pop().leave_to_parent()
 
 
 os.register_at_fork(after_in_child=after_fork)
@@ -110,13 +109,13 @@ class AppendFile:
     Two threads use it: the one that appends, and one in the background that syncs.
     """
 
-    def __init__(self, path: str, file: int, disk: Disk, sync: Sync) -> None:
+    def __init__(self, path: str, file: int, disk: Disk, sync: Sync, size: int) -> None:
         self.path = path
         self.unnamed: list[str] = []  # directories that do not durably hold the file yet
         self._file = file
         self._disk = disk
         self._mode = sync
-        self._size = self._durable = disk.size(file)  # bytes: all of them, and those that were synced
+        self._size = self._durable = size  # bytes: all of them, and those that were synced
         self._since = 0.0  # no byte that was not synced is older than this
         self._syncing = threading.Lock()
         self._place: int | None = None  # the number of its file system, once somebody asked
@@ -133,17 +132,17 @@ class AppendFile:
 
     def append(self, text: bytes) -> bool:
         """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
-        size, disk, file = self._size, self._disk, self._file
+        size, disk = self._size, self._disk
         now = disk.clock()
-        if file < 0 or self._failure is not None:
+        if self._failure is not None:
             self._give_up(self._failure)
         try:
-            # If all was synced, some time has passed: did anybody write here behind our back?
-            if (self._durable == size or self._mode is OFF) and disk.size(file) != size:
+            # If all was synced, some time has passed, unless the file is new: did anybody write here behind our back?
+            if (self._durable == size or self._mode is OFF) and size and disk.size(self._file) != size:
                 self._abandon(f"another process has written to {self.path}; this one stops")
-            written = disk.write(file, text)
+            written = disk.write(self._file, text)
         except OSError as error:
-            self._give_up(error)
+            self._give_up(error if self._file >= 0 else None)
         if written < len(text):
             self._abandon(f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were")
         self._size = size + written
@@ -177,6 +176,10 @@ class AppendFile:
             await done.wait()
         if self._failure is not None:
             self._give_up(self._failure)
+
+    def is_behind(self) -> bool:
+        """Was anything appended, or the file created, that was not synced?"""
+        return self._file >= 0 and (self._durable != self._size or bool(self.unnamed))
 
     def sync_behind(self) -> bool:
         """The same for the thread in the background: if it fails, whoever appends next is told. True: more has come."""
@@ -260,6 +263,7 @@ class AppendFile:
     def _let_go(self) -> None:
         with self._syncing:
             file, self._file = self._file, -1
+            FILES.discard(self)
             if file >= 0:
                 self._disk.close(file)
 
@@ -298,7 +302,7 @@ def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
         raise BadRequest(f"no journal can be written in {str(directory)!r}: {error}") from None
     except OSError as error:
         raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
-    made = locked(path, file, disk, sync)
+    made = locked(path, file, disk, sync, new=True)
     made.unnamed = unnamed
     return made
 
@@ -331,17 +335,17 @@ def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
         if error.errno == errno.ELOOP:
             raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
         raise HostFault(f"the journal {path} cannot be opened: {error.strerror}") from error
-    made = locked(path, file, disk, sync)
+    made = locked(path, file, disk, sync, new=False)
     made.unnamed = [str(Path(path).parent)]
     made.sync()
     return made
 
 
-def locked(path: str, file: int, disk: Disk, sync: Sync) -> AppendFile:
-    """The file, for this process alone."""
+def locked(path: str, file: int, disk: Disk, sync: Sync, *, new: bool) -> AppendFile:
+    """The file, for this process alone; of a new one it is known that nothing is in it."""
     try:
         disk.lock(file)
-        return AppendFile(path, file, disk, sync)
+        return AppendFile(path, file, disk, sync, 0 if new else disk.size(file))
     except OSError as error:
         with suppress(OSError):
             disk.close(file)

@@ -140,7 +140,7 @@ class MatchRecord:
     def append(self, line: JournalLine) -> bool:
         """Add a line to the chain."""
         text = encode(line)[:-1]  # without its closing brace
-        chained = b"%b%b%b" % (self._hash, self._id, text)
+        chained = self._hash + self._id + text
         if self.marks is not None:
             mark = self.marks.of(chained)
             text, chained = text + mark, chained + mark

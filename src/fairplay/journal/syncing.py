@@ -22,6 +22,9 @@ Told = Callable[[], None]  # is called by the thread in the background, and rais
 class Syncable(Protocol):
     """A file that is appended to meanwhile."""
 
+    def is_behind(self) -> bool:
+        """Is there anything to sync?"""
+
     def sync_behind(self) -> bool:
         """Make everything durable that was appended so far. True: more has come."""
 
@@ -76,7 +79,9 @@ class Syncer:
         """Sync once what there is, what somebody awaits before all else; False: nothing was to be synced."""
         with self._lock:
             while self._noted:
-                self._dirty.setdefault(self._noted.popleft(), [])
+                file = self._noted.popleft()
+                if file.is_behind():  # a short match may be over by now
+                    self._dirty.setdefault(file, [])
             left = list(self._dirty)
         alone = self._sync_together(left) if len(left) >= MANY else left
         for file in alone:
