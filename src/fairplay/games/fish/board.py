@@ -36,6 +36,22 @@ class Ray(dict[int, tuple[Move, ...]]):
 Rays = tuple[tuple[int, Ray], ...]  # each with the mask of its line
 
 
+class Paths(dict[int, dict[int, int]]):
+    """By cell, and by each cell on a straight line from there: the mask of the cells on the way, with the last one."""
+
+    def __init__(self, lines: Sequence[Iterable[Sequence[int]]]) -> None:
+        self._lines = lines
+
+    def __missing__(self, start: int) -> dict[int, int]:
+        self[start] = paths = {}
+        for line in self._lines[start]:
+            mask = 0
+            for cell in line:
+                mask |= 1 << cell
+                paths[cell] = mask
+        return paths
+
+
 class Grid:
     """The tables of one size of board. A cell is a number, row by row; a mask has one bit per cell."""
 
@@ -51,7 +67,7 @@ class Grid:
         self.near = tuple(sum(1 << line[0] for line in lines if line) for lines in self._lines)
         self._rays: list[dict[int, tuple[int, Ray]]] = [{} for _ in self.positions]  # by cell and neighbour
         self._open_rays: list[dict[int, Rays]] = [{} for _ in self.positions]  # by cell and its free neighbours
-        self._paths: dict[int, dict[int, int]] = {}
+        self.paths = Paths(self._lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return grid, (self.rows, self.columns)  # so that a copy from another process is the same grid again
@@ -59,13 +75,6 @@ class Grid:
     def lines(self, cell: int) -> tuple[tuple[int, ...], ...]:
         """The cells in each of the six directions, in their order, up to the edge."""
         return self._lines[cell]
-
-    def path(self, start: int, to: int) -> int:
-        """The mask of the cells from a start (without it) to an end on a straight line; 0: on no line."""
-        paths = self._paths.get(start)
-        if paths is None:
-            paths = self._paths[start] = dict(_paths(self._lines[start]))
-        return paths.get(to, 0)
 
     def places(self, free: int) -> Iterator[Place]:
         """Every placement on a free cell, row by row."""
@@ -127,14 +136,6 @@ def cells(mask: int) -> Iterator[int]:
     [0, 2, 3]
     """
     return compress(range(mask.bit_length()), bits(mask))
-
-
-def _paths(lines: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    for line in lines:
-        mask = 0
-        for cell in line:
-            mask |= 1 << cell
-            yield cell, mask
 
 
 @cache

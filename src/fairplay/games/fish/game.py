@@ -107,8 +107,8 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def ranking(self, state: State) -> Ranking:
         """§5.2, §5.3: by fish, those who are still in."""
-        best_first = sorted(state.order, key=lambda seat: -state.scores[seat])
-        return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
+        score = state.scores.__getitem__
+        return tuple(frozenset(group) for _, group in groupby(sorted(state.order, key=score, reverse=True), key=score))
 
     def scores(self, state: State) -> tuple[int, ...]:
         """§4.4: the fish that everybody has collected, the ejected too."""
@@ -155,10 +155,11 @@ def check_move(state: State, seat: Seat, move: Move) -> None:
     """§4: may this seat move a penguin like that?"""
     if state.stage is not PLAYING:
         raise IllegalAction("3.4", "penguins do not move before all of them are placed")
-    start, to = state.grid.cell(move.start), state.grid.cell(move.to)
+    board = state.grid
+    start, to = board.cell(move.start), board.cell(move.to)
     if start is None or start not in state.penguins[seat]:
         raise IllegalAction("4.1", f"there is no penguin of yours at {list(move.start)}")
-    path = 0 if to is None else state.grid.path(start, to)
+    path = 0 if to is None else board.paths[start].get(to, 0)
     if not path:
         raise IllegalAction("4.2", f"no straight line leads from {list(move.start)} to {list(move.to)}")
     if path & ~state.free:

@@ -84,22 +84,18 @@ def at_random(key: bytes) -> Fisher:
 
     def choose(view: View) -> Action:
         state = view.state
-        options = _options(view)
+        free = state.free  # it changes with every action, so it tells the positions of a match apart
+        options: Sequence[Action]
+        if state.stage is PLACING:
+            options = list(state.grid.places(free))
+        else:
+            options = state.grid.moves(state.penguins[state.order[0]], free)
         if not options:
             return NOWHERE
-        free = state.free  # it changes with every action, so it tells the positions of a match apart
         lot = sha256(b"%b%x" % (key, free)).digest()
         return options[int.from_bytes(lot, "big") * len(options) >> 256]
 
     return choose
-
-
-def _options(view: View) -> Sequence[Action]:
-    """What whoever is on turn can do: strategies are asked only then."""
-    state = view.state
-    if state.stage is PLACING:
-        return list(state.grid.places(state.free))
-    return state.grid.moves(state.penguins[state.order[0]], state.free)
 
 
 HOUSE: dict[str, HousePlayer] = {
