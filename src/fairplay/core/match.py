@@ -67,8 +67,10 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     @property
     def result(self) -> Result:
         """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
-        out = {ejected.seat for ejected in self.ejected}
-        ranking = tuple(group - out for group in self.game.ranking(self.state))
+        ranking = self.game.ranking(self.state)
+        if self.ejected:
+            out = {ejected.seat for ejected in self.ejected}
+            ranking = tuple(group - out for group in ranking)
         seed = None if self.seed is None or self.sealed else self.seed.hex()
         return Result(ranking, self.ejected, self.game.scores(self.state), seed)
 

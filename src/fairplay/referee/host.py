@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from os import urandom
 from typing import Any
 
@@ -77,8 +77,11 @@ class Referee:
         table = [players[index] for index in seating]
         if record is None:
             return self._play(match, table, UNRECORDED, resumed=False)
-        with closing(record(match)) as begun:
+        begun = record(match)
+        try:
             return self._play(match, table, begun, resumed=False)
+        finally:
+            begun.close()
 
     def resume(
         self,
@@ -102,8 +105,11 @@ class Referee:
         if len(players) != len(seats):
             raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
         table = {seat: Local(player, match.game, record.clock) for seat, player in zip(seats, players, strict=True)}
-        with self.informing() as inform:
+        inform = self._gathered()
+        try:
             return play(match, table, record, inform, resumed=resumed)
+        finally:
+            self._busy = False
 
     @contextmanager
     def informing(self) -> Iterator[Inform]:
@@ -111,12 +117,17 @@ class Referee:
 
         `run` and `resume` do this for players in this process; for others it goes around `play_async`.
         """
-        self._refuse_if_busy()
-        self._busy = True
+        inform = self._gathered()
         try:
-            yield Gallery(self._observers, self._report).tell
+            yield inform
         finally:
             self._busy = False
+
+    def _gathered(self) -> Inform:
+        """The same, for who lets the referee go when the match is over: as a context it takes longer than a turn."""
+        self._refuse_if_busy()
+        self._busy = True
+        return Gallery(self._observers, self._report).tell
 
     def _refuse_if_busy(self) -> None:
         if self._busy:

@@ -94,13 +94,11 @@ class Local:
                 self._crashed = Failed(Fault.CRASHED, why, 0.0, evidence)
 
     def _tell(self, message: Start | Tell | End) -> Any:
-        match message:
-            case Start(seat, names, view):
-                return self._call("start", seat, names, view)
-            case Tell(news):
-                return self._call("tell", news)
-            case End(result):
-                return self._call("end", result)
+        if isinstance(message, Tell):
+            return self._call("tell", message.news)
+        if isinstance(message, Start):
+            return self._call("start", message.seat, message.names, message.view)
+        return self._call("end", message.result)
 
     def _call(self, method: str, *arguments: Any) -> Any:
         known = getattr(self._player, method, None)

@@ -9,7 +9,7 @@ from fairplay.core.errors import IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import UNRECORDED, Record
 
 NOT_DUE = "answered where only an acknowledgement was due"
@@ -99,13 +99,9 @@ def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> F
 
 def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
     """What an answer to any other message amounts to; None: all is well."""
-    match answer:
-        case Failed(fault, why):
-            return Ejected(seat, fault, moment, why)
-        case Answered(None):
-            return None
-        case Answered():
-            return Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
+    if isinstance(answer, Failed):
+        return Ejected(seat, answer.fault, moment, answer.why)
+    return None if answer.value is None else Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
 
 
 def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
@@ -143,5 +139,5 @@ def say_farewell(
 
 def winners_first(match: AnyMatch, result: Result) -> tuple[Seat, ...]:
     """The order of the farewell: the winners, then the others, each group in the order of play."""
-    winners = frozenset().union(*result.ranking[:1])
+    winners = result.ranking[0] if result.ranking else frozenset()
     return tuple(sorted(match.seated, key=lambda seat: seat not in winners))
