@@ -4,10 +4,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from fairplay.cli.main import VERBS
+from fairplay.games import GAMES
 
 HEAVY = {"click", "rich", "asyncio", "hypothesis", "pytest", "sqlite3", "subprocess", "multiprocessing"}
-LATER = {"draw", "strategies", "search", "tree", "examples"}  # of a game: loaded when it is asked for by name
+# Of a game: loaded when it is asked for by name.
+LATER = {"draw", "terminal", "roster", "strategies", "search", "tree", "examples"}
+DRAWING = {"draw", "shapes", "svg", "panel", "letters"}  # of a game, or of render: loaded when there is a picture
+SHOWN = """
+from fairplay.games import title
+shelf = title({game!r})
+state = next(iter(shelf.examples.values()))
+rules = shelf.fitting(shelf.rules(), state)
+shelf.{how}(rules.view(state, None), ("Ann", "Bob"))"""
+SHOWN_BY_THE_KIT = """
+from examples.games.tic_tac_toe import TicTacToe
+from fairplay.kit.free import for_free
+rules = TicTacToe()
+for_free(TicTacToe, {how!r})(rules.view(rules.deal(2, bytes(32)), None), ("Ann", "Bob"))"""
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -35,6 +51,26 @@ def test_importing_the_rules_of_a_game_loads_neither_its_pictures_nor_its_player
 
     assert "fairplay.games.fish.game" in loaded
     assert {module for module in loaded if module.removeprefix("fairplay.games.fish.") in LATER} == set()
+
+
+def drawing(loaded: set[str]) -> set[str]:
+    """Those of the modules that only pictures need."""
+    return {module for module in loaded if module.startswith("fairplay.") and module.rpartition(".")[2] in DRAWING}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whoever_shows_a_match_as_text_loads_nothing_that_draws_pictures(game: str) -> None:
+    loaded = loaded_by(SHOWN.format(game=game, how="text"))
+
+    assert f"fairplay.games.{game}.terminal" in loaded
+    assert drawing(loaded) == set()
+
+
+def test_whoever_shows_a_game_of_the_kit_as_text_loads_nothing_that_draws_pictures() -> None:
+    loaded = loaded_by(SHOWN_BY_THE_KIT.format(how="text"))
+
+    assert "fairplay.kit.terminal" in loaded
+    assert drawing(loaded) == set()
 
 
 def loaded_by_the_command(*arguments: str) -> set[str]:
@@ -66,6 +102,13 @@ def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
 
 
+def test_a_match_that_is_shown_as_it_is_played_loads_nothing_that_draws_pictures() -> None:
+    loaded = loaded_by_the_command("play", "fish", "random", "greedy")
+
+    assert "fairplay.games.fish.terminal" in loaded
+    assert drawing(loaded) == set()
+
+
 def test_a_new_bot_is_written_at_once(tmp_path: Path) -> None:
     loaded = loaded_by_the_command("new-bot", "fish", str(tmp_path / "bot.py"))
 
@@ -75,5 +118,7 @@ def test_a_new_bot_is_written_at_once(tmp_path: Path) -> None:
 
 def test_the_meter_turns_red() -> None:
     assert {"click", "asyncio"} <= loaded_by("import click, asyncio")
-    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import title; title('fish').text")
+    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import title; title('fish').svg")
+    assert {"fairplay.render.svg", "fairplay.games.q.shapes"} <= drawing(loaded_by(SHOWN.format(game="q", how="svg")))
+    assert "fairplay.kit.draw" in drawing(loaded_by(SHOWN_BY_THE_KIT.format(how="svg")))
     assert {"asyncio", "fairplay.hosting.table"} <= loaded_by_the_command("check-bot", "--help")

@@ -8,8 +8,8 @@ import pytest
 
 from fairplay import Acted, Ejected, Fault, Journal, Match, Referee, TakeTurn
 from fairplay.games import title
-from fairplay.games.fish.draw import text
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.games.fish.terminal import text
 from fairplay.journal.replay import read
 from fairplay.journal.transcript import transcript
 from tests.cli.command import BROKEN, GOOD, complaint, fairplay, in_process, journal, refusal, spoil

@@ -216,7 +216,7 @@ def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) 
 
 
 def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import fairplay.games.fish.draw as draw\ndraw.text = len\n")
+    (tmp_path / "sitecustomize.py").write_text("import fairplay.games.fish.terminal as terminal\nterminal.text = len\n")
 
     with watched("fish", tmp_path) as terminal:
         terminal.gate.let_through(1000)

@@ -198,7 +198,7 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(
     def broken(*_: object, **__: object) -> str:
         raise RuntimeError("no pencil")
 
-    monkeypatch.setattr("fairplay.games.fish.draw.text", broken)
+    monkeypatch.setattr("fairplay.games.fish.terminal.text", broken)
     title.cache_clear()
     request.addfinalizer(title.cache_clear)
 

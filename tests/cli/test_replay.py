@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.games.fish.draw import text
+from fairplay.games.fish.terminal import text
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
 from fairplay.page.replay import replay_of

@@ -11,9 +11,11 @@ from examples.games.connect_four import ConnectFour
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay import Moment
 from fairplay.kit import BoardGame, View
-from fairplay.kit.draw import HUES, changed, looks, svg, text
+from fairplay.kit.draw import svg
 from fairplay.kit.examples import match_at_random
 from fairplay.kit.game import COLOURS
+from fairplay.kit.roster import HUES, looks
+from fairplay.kit.terminal import changed, text
 from fairplay.render.colours import contrast, letters_on
 from fairplay.render.panel import SMALL, VIEWED
 from fairplay.render.svg import size

@@ -7,7 +7,7 @@ import pytest
 
 from fairplay import Acted, Ejected, Ended, Fault, Match, Moment, Referee, Result, Started
 from fairplay.games.fish import Action, Fish, Move, Place, View
-from fairplay.games.fish.draw import text
+from fairplay.games.fish.terminal import text
 from fairplay.observers.reporter import Reporter, in_words, standings
 
 GAME = Fish(rows=3, columns=3, fish=1)

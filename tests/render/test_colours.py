@@ -5,10 +5,10 @@ from itertools import combinations, product
 
 import pytest
 
-from fairplay.games.fish import draw as fish_draw
+from fairplay.games.fish import roster as fish_roster
 from fairplay.games.fish import shapes as fish
 from fairplay.games.q import shapes as q
-from fairplay.games.tsuro import draw as tsuro_draw
+from fairplay.games.tsuro import roster as tsuro_roster
 from fairplay.games.tsuro import shapes as tsuro
 from fairplay.render.colours import CHALK, contrast, letters_on, luminance
 from fairplay.render.panel import Skin
@@ -16,8 +16,8 @@ from tests.render.eyes import Colour, distance, seen, seen_without_green
 from tests.some import some
 
 PAINTS = {
-    "fish": [look.paint for look in fish_draw.LOOKS.values()],
-    "tsuro": [look.paint for look in tsuro_draw.LOOKS.values()],
+    "fish": [look.paint for look in fish_roster.LOOKS.values()],
+    "tsuro": [look.paint for look in tsuro_roster.LOOKS.values()],
     "q": [*q.PAINTS.values()],
 }
 GROUNDS = {  # what pieces lie on

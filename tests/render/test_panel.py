@@ -12,29 +12,23 @@ from fairplay.render.panel import (
     GAP,
     HEADER,
     LINE,
-    LONGEST_NAME,
     NO_TRAY,
     PANEL,
     SLIM_EDGE,
     Board,
     Header,
-    Look,
-    Player,
     Skin,
     Tray,
-    named,
     picture,
-    roster,
 )
+from fairplay.render.roster import Player
 from fairplay.render.svg import circle
+from tests.render.test_roster import ANN, BOB, RED
 
 SVG = "{http://www.w3.org/2000/svg}"
-RED = Look("R", "97;41", "#f00")
 SKIN = Skin(
     "#000000", panel="#111111", card="#222222", lit="#333333", letters="#ffffff", pale="#eeeeee", gold="#ffcc00"
 )
-ANN = Player(RED, "red", "Ann", "to move", lit=True, facts="   7 fish", score="7")
-BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="12")
 
 
 def drawn(
@@ -69,39 +63,6 @@ def cards(root: ElementTree.Element) -> list[tuple[float, float]]:
     groups = [part for part in root.iter(f"{SVG}g") if part.find(f"{SVG}svg") is not None]
     numbers = [re.findall(r"[-\d.]+", part.get("transform", "")) for part in groups]
     return [(float(x), float(y)) for x, y in numbers]
-
-
-def test_a_player_without_a_name_has_none() -> None:
-    assert [named(["Ann", " ", ""], seat) for seat in range(4)] == ["Ann", "", "", ""]
-    assert Player(RED, "red", "").called == "red"
-
-
-def test_names_are_cut_and_cleaned() -> None:
-    name = named(["\x1b[2J" + "x" * 100], 0)
-
-    assert len(name) == LONGEST_NAME
-    assert name.isprintable()
-
-
-def test_a_line_says_who_what_and_how_it_stands() -> None:
-    assert [*roster([ANN, BOB], colour=False)] == [
-        " R  red    Ann       7 fish  to move",
-        " R  <pink>  <pink>   12 fish  ejected",
-    ]
-
-
-def test_colour_adds_nothing_but_colour_to_lines() -> None:
-    first, *_ = roster([ANN, BOB], colour=True)
-
-    assert first == "\x1b[97;41m R \x1b[0m red    Ann       7 fish  to move"
-
-
-def test_marks_stay_aligned_whatever_letters_and_facts_there_are() -> None:
-    wide = Player(RED, "red", "漢字", "here", facts="a")
-    first, second = roster([wide, Player(RED, "red", "abcd", "here", facts="abc")], colour=False)
-
-    assert first.index("here") == second.index("here") - 2  # two letters, each as wide as two
-    assert not [*roster([], colour=False)]
 
 
 def test_a_card_says_who_it_is_and_how_it_stands() -> None:

@@ -1,28 +1,17 @@
-"""Draw what a seat sees of any game of the kit, as SVG and as text for a terminal: a grid of signs."""
+"""Draw what a seat sees of any game of the kit, as SVG: a grid of signs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from fairplay.core.game import Seat
-from fairplay.kit.game import State, View
+from fairplay.kit.game import View
+from fairplay.kit.roster import looks, owners_in, players_of
+from fairplay.kit.terminal import Place, changed, grid
 from fairplay.render.colours import letters_on
-from fairplay.render.fit import Part, Room, Scale, left_out, part_of
-from fairplay.render.panel import EDGE, Board, Header, Look, Player, Skin, grain, named, picture, roster
+from fairplay.render.panel import EDGE, Board, Header, Skin, grain, picture
+from fairplay.render.roster import Look
 from fairplay.render.svg import Value, box, circle, element, fade, group, use, words
-from fairplay.render.text import CHANGED, dye, printable
 
-HUES = {  # all of different brightness; the signs help as well
-    "red": ("97;41", "#c8323c"),
-    "blue": ("97;44", "#2a78c8"),
-    "yellow": ("30;103", "#ffd23f"),
-    "green": ("97;48;5;22", "#1c5c38"),
-    "white": ("30;107", "#ffffff"),
-    "black": ("97;40", "#15181d"),
-    "pink": ("30;48;5;218", "#f7a8c4"),
-    "grey": ("30;47", "#93a0ab"),
-}
-PLAIN = ("7", "#93a0ab")  # what is of no colour that is known
 NOTHING = ". "  # signs of a place where nothing is, and of none at all
 LIGHT = Skin(
     ground="#f4f1ea",
@@ -50,8 +39,6 @@ RADIUS = 23.0  # of a piece
 LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 STAGES = ("playing", "over")
 
-Place = tuple[int, int]  # row, column
-
 
 def svg(
     view: View[Any],
@@ -66,7 +53,7 @@ def svg(
 
     The board never grows, so that there is always room for `around`.
     """
-    signs, players = grid(view), _players(view, names)
+    signs, players = grid(view), players_of(view, names)
     rows, columns = len(signs), max(map(len, signs), default=0)
     width, height = columns * SIDE, rows * SIDE
     units = grain(width, small=small)
@@ -100,107 +87,6 @@ def svg(
     )
 
 
-def text(
-    view: View[Any],
-    names: Sequence[str] = (),
-    *,
-    colour: bool = False,
-    width: int | None = None,
-    height: int | None = None,
-    before: View[Any] | None = None,
-) -> str:
-    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
-
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
-    """
-    players = [*roster(_players(view, names), colour=colour, width=width)]
-    signs, room = grid(view), Room(width, height).less(len(players) + 1)
-    size = len(signs), max(map(len, signs), default=0)
-    margin = len(str(size[0] - 1)) + 1
-    wide = len(str(size[1] - 1)) + 2
-    new = changed(view, before)
-    part = part_of(size, (Scale(wide, 1, margin, 1),), room, next(iter(sorted(new)), None))
-    board = [*_lines(view, signs, part, new, margin, colour=colour), *left_out(part, size, room)]
-    return "\n".join([*board, "", *players]).rstrip("\n")
-
-
-def looks(view: View[Any]) -> list[Look]:
-    """What everybody's pieces look like, by seat."""
-    return [Look(player.sign, *HUES.get(player.colour, PLAIN)) for player in view.players]
-
-
-def grid(view: View[Any]) -> list[str]:
-    """The signs of the board, row by row; nothing in them can hurt a terminal."""
-    return [printable(row, max(1, len(row))) for row in view.game.rows(view.state.position)]
-
-
-def changed(view: View[Any], before: View[Any] | None) -> set[Place]:
-    """Where another sign is than before."""
-    if before is None:
-        return set()
-    pairs = enumerate(zip(grid(view), grid(before), strict=False))
-    return {
-        (row, column)
-        for row, (now, then) in pairs
-        for column, (sign, last) in enumerate(zip(now, then, strict=False))
-        if sign != last
-    }
-
-
-def _owners(view: View[Any]) -> Mapping[str, Seat]:
-    """Whose pieces each sign stands for."""
-    return {player.sign: player.seat for player in view.players}
-
-
-def _players(view: View[Any], names: Sequence[str]) -> list[Player]:
-    players = []
-    for one, look in zip(view.players, looks(view), strict=True):
-        mark, out = _mark(view, view.state, one.seat), one.seat not in view.state.order
-        score, lit = "" if one.score is None else str(one.score), bool(mark) and not out
-        players.append(
-            Player(look, one.colour, named(names, one.seat), mark, lit=lit, out=out, facts=score, score=score)
-        )
-    return players
-
-
-def _mark(view: View[Any], state: State[Any], seat: Seat) -> str:
-    """What there is to say about a seat now."""
-    if seat not in state.order:
-        return "ejected"
-    on_turn = view.game.turn(state)
-    if on_turn is not None:
-        return "to move" if seat == on_turn else ""
-    first, *others = view.game.ranking(state)
-    if seat not in first:
-        return ""
-    return "has won" if len(first) == 1 else "shares the win" if others else "a draw"
-
-
-# For terminals.
-
-
-def _lines(
-    view: View[Any], signs: Sequence[str], part: Part, new: set[Place], margin: int, *, colour: bool
-) -> Iterator[str]:
-    owners, codes, wide = _owners(view), [look.code for look in looks(view)], part.scale.wide - 2
-    yield (" " * margin + "".join(f" {column:>{wide}} " for column in part.columns)).rstrip()
-    for row in part.rows:
-        line = f"{row:>{margin - 1}} "
-        for column, sign in enumerate(signs[row]):
-            if column in part.columns:
-                shown, owner = sign.replace(".", "·"), owners.get(sign)
-                if colour and owner is not None:
-                    shown = dye(shown, codes[owner])
-                left, right = "[]" if (row, column) in new else "  "
-                if colour and (row, column) in new:
-                    left, right = dye(left, CHANGED), dye(right, CHANGED)
-                line += f"{' ' * (wide - 1)}{left}{shown}{right}"
-        yield line.rstrip()
-
-
-# The picture.
-
-
 def _definitions(seen: Sequence[Look], *, dark: bool) -> Iterator[str]:
     yield fade("field", *FIELD[dark])
     yield box(-SIDE / 2 + 1.5, -SIDE / 2 + 1.5, SIDE - 3, SIDE - 3, rx=4.0, fill=SQUARE[dark], id="square")
@@ -224,7 +110,7 @@ def _corner(place: Place) -> tuple[float, float]:
 
 
 def _squares(view: View[Any], signs: Sequence[str]) -> Iterator[str]:
-    owners = _owners(view)
+    owners = owners_in(view)
     for row, line in enumerate(signs):
         for column, sign in enumerate(line):
             x, y = _corner((row, column))

@@ -7,9 +7,9 @@ from fairplay.kit.game import BoardGame
 
 FREE = {
     "house": ("house", "HOUSE"),
-    "text": ("draw", "text"),
+    "text": ("terminal", "text"),
     "svg": ("draw", "svg"),
-    "looks": ("draw", "looks"),
+    "looks": ("roster", "looks"),
     "write": ("notation", "write"),
     "read": ("notation", "read"),
     "help": ("notation", "help_for"),

@@ -122,7 +122,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
         return Board(self.game.rows(self.state.position))
 
     def __str__(self) -> str:
-        from fairplay.kit.draw import text  # only if somebody wants to see it
+        from fairplay.kit.terminal import text  # only if somebody wants to see it
 
         return text(self)
 

@@ -1,40 +1,13 @@
 """Draw what every game has around its board: a header, and a card or a line for each player."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from math import ceil
 from typing import NamedTuple
 
-from fairplay.core.game import Seat
 from fairplay.render.letters import fit, measure
+from fairplay.render.roster import LONGEST_NAME, Player
 from fairplay.render.svg import box, document, element, escape, group, paint, window, words
-from fairplay.render.text import breadth, cut, dye, pad, printable
-
-
-class Look(NamedTuple):
-    """What a colour looks like."""
-
-    letter: str
-    code: str  # on a terminal, be it dark or light
-    paint: str  # in a picture
-
-
-class Player(NamedTuple):
-    """What there is to say about a player, be it on a card or on a line."""
-
-    look: Look
-    colour: str
-    name: str  # empty: the colour is its name
-    mark: str = ""  # its part in the game now
-    lit: bool = False  # the mark is one to look at
-    out: bool = False
-    facts: str = ""  # on a line: what comes between the name and the mark
-    score: str = ""  # on a card
-
-    @property
-    def called(self) -> str:
-        """What to call it, by name or by colour."""
-        return self.name or printable(self.colour, LONGEST_NAME)
+from fairplay.render.text import printable
 
 
 class Skin(NamedTuple):
@@ -83,10 +56,7 @@ class Tray(NamedTuple):
 
 
 NO_TRAY = Tray((), 0.0)
-LONGEST_NAME = 24
 VIEWED, SMALL = 1200.0, 300.0  # how wide a picture is looked at, about, and a small one
-SHORT_NAME = 8  # on a line that is short
-BADGE = " x "  # on a line, with the letter of the player
 EDGE = 40.0  # around the board, with room for the labels
 HEADER = 46.0
 CARD = 66.0  # the height of a player's card
@@ -97,42 +67,6 @@ GAP = 12.0
 CORNER = 14.0
 PANEL = 1500.0  # a picture wider than this has a larger panel, to be read from further away
 SLIM_EDGE, SLIM_HEADER, LINE = 6.0, 30.0, 26.0  # of a small picture
-
-
-def named(names: Sequence[str], seat: Seat) -> str:
-    """The name of whoever sits there, for people to read; empty: it has none."""
-    return printable(names[seat], LONGEST_NAME) if seat < len(names) and names[seat].strip() else ""
-
-
-def roster(players: Sequence[Player], *, colour: bool, width: int | None = None) -> Iterator[str]:
-    """A line for each player; where there is little room, names are cut, then hues left out, then marks not aligned."""
-    widest = max((breadth(player.called) for player in players), default=0)
-    names = range(widest, min(widest, SHORT_NAME) - 1, -1)
-    for (hues, aligned), name in product(((True, True), (False, True), (False, False)), names):
-        lines = [*_behind_badges(players, name, hues=hues, aligned=aligned)]
-        if width is None or all(len(BADGE) + breadth(line) <= width for line in lines):
-            break
-    for player, line in zip(players, lines, strict=True):
-        badge = BADGE.replace("x", player.look.letter)
-        shown = line if width is None else cut(line, width - len(BADGE))
-        yield f"{dye(badge, player.look.code) if colour else badge}{shown}".rstrip()
-
-
-def cards(players: Sequence[Player], *, colour: bool, width: int) -> Iterator[str]:
-    """Two lines for each player, for where there is room only for narrow ones."""
-    for player in players:
-        badge = BADGE.replace("x", player.look.letter)
-        yield f"{dye(badge, player.look.code) if colour else badge} {cut(player.called, width - len(BADGE) - 1)}"
-        said = "  ".join(part for part in (player.facts.strip(), player.mark) if part)
-        yield f"{'':{len(BADGE)}} {cut(said, width - len(BADGE) - 1)}".rstrip()
-
-
-def _behind_badges(players: Sequence[Player], name: int, *, hues: bool, aligned: bool) -> Iterator[str]:
-    """What is said of players behind their badges, with names this wide."""
-    longest = max((len(player.facts) for player in players), default=0) if aligned else 0
-    for player in players:
-        hue = f" {printable(player.colour, LONGEST_NAME):5} " if hues else ""
-        yield f"{hue} {pad(cut(player.called, name), name)} {player.facts.ljust(longest)}  {player.mark}".rstrip()
 
 
 def grain(board: float, *, small: bool) -> float:

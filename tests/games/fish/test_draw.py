@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from fairplay.core.game import Moment
-from fairplay.games.fish.draw import svg, text
+from fairplay.games.fish.draw import svg
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.state import Stage, state_of
+from fairplay.games.fish.terminal import text
 from fairplay.games.fish.view import View
 
 SVG = "{http://www.w3.org/2000/svg}"

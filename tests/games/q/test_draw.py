@@ -10,9 +10,10 @@ import pytest
 from fairplay.core.game import Moment
 from fairplay.games.q import Pass
 from fairplay.games.q.board import Map, map_of, position_of
-from fairplay.games.q.draw import svg, text
+from fairplay.games.q.draw import svg
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
 from fairplay.games.q.shapes import CELL, PAINTS
+from fairplay.games.q.terminal import text
 from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
 from tests.some import some
 

@@ -6,9 +6,8 @@ import pytest
 
 from fairplay.games.q import View
 from fairplay.games.q.board import Map, map_of, position_of
-from fairplay.games.q.draw import text
 from fairplay.games.q.pieces import NAMES
-from fairplay.games.q.terminal import LETTERS, SIGNS, map_lines, tile_sign
+from fairplay.games.q.terminal import LETTERS, SIGNS, map_lines, text, tile_sign
 from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen
 from tests.some import some
 

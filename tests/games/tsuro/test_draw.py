@@ -9,10 +9,12 @@ import pytest
 from fairplay.core.game import Moment, Seat
 from fairplay.games.tsuro import Stage, Table, Tsuro, View
 from fairplay.games.tsuro.board import EMPTY, OUT
-from fairplay.games.tsuro.draw import LOOKS, svg, text
+from fairplay.games.tsuro.draw import svg
 from fairplay.games.tsuro.pieces import EXITS, PORTS
+from fairplay.games.tsuro.roster import LOOKS
 from fairplay.games.tsuro.shapes import PATTERNS
 from fairplay.games.tsuro.state import STILL_IN, ejected_in
+from fairplay.games.tsuro.terminal import text
 from fairplay.games.tsuro.ways import way_of
 from tests.games.tsuro.pictures import CORNERS, HOSTILE, MEETING, ROW, SMALL, Standing, after, seen, small, table_of
 from tests.some import some

@@ -7,10 +7,10 @@ import pytest
 
 from fairplay.games.tsuro import Tsuro, View
 from fairplay.games.tsuro.board import OUT
-from fairplay.games.tsuro.draw import LOOKS, text
 from fairplay.games.tsuro.pieces import CODES, EXITS, TILES
+from fairplay.games.tsuro.roster import LOOKS
 from fairplay.games.tsuro.routes import FACING, SIDES, SIGNS, STEPS, Cell, Size
-from fairplay.games.tsuro.terminal import LARGE, MIDDLE, changed, drawn_tile
+from fairplay.games.tsuro.terminal import LARGE, MIDDLE, changed, drawn_tile, text
 from fairplay.games.tsuro.ways import way_of
 from tests.games.tsuro.pictures import HOSTILE, MEETING, SEED, SMALL, SMALL_ACTIONS, after, seen, small
 from tests.some import some

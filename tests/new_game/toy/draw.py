@@ -1,13 +1,10 @@
-"""Draw what a seat sees of the toy, as SVG and as text for a terminal."""
+"""Draw what a seat sees of the toy, as SVG."""
 
 from collections.abc import Sequence
 
 from fairplay.render.svg import element, escape
+from tests.new_game.toy.terminal import text
 from tests.toy import View
-
-
-def text(view: View, names: Sequence[str] = (), **look: object) -> str:
-    return f"{len(view.played)} cards played, {view.pile} in the pile"
 
 
 def svg(view: View, names: Sequence[str] = (), **look: object) -> str:

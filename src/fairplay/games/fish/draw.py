@@ -1,25 +1,15 @@
-"""Draw what a seat sees of Fish, as SVG and as text for a terminal."""
+"""Draw what a seat sees of Fish, as SVG."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil, dist, sqrt
 
-from fairplay.core.game import Seat
+from fairplay.games.fish.roster import look_of, players_of
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State
-from fairplay.games.fish.terminal import board_lines, standing
+from fairplay.games.fish.terminal import standing
 from fairplay.games.fish.view import View
-from fairplay.render.fit import Room
-from fairplay.render.panel import EDGE, Board, Header, Look, Player, grain, named, picture, roster
+from fairplay.render.panel import EDGE, Board, Header, grain, picture
 from fairplay.render.svg import box, group, path, use, words
-
-# People who do not see red have red and brown at different brightness; the letters help as well.
-LOOKS = {
-    "red": Look("R", "97;41", "#f4525a"),
-    "white": Look("W", "30;107", "#ffffff"),
-    "brown": Look("B", "97;48;5;94", "#6f4218"),
-    "black": Look("K", "97;40", "#15181d"),
-}
-UNKNOWN = Look("?", "7", "#8d99a6")
 
 # The measures of the picture. A tile's centre is at (column * ACROSS, row * DOWN), in odd rows half of ACROSS further.
 ACROSS = 3 * SIDE
@@ -41,7 +31,7 @@ def svg(
 
     The board never grows, so that there is always room for `around`.
     """
-    state, players = view.state, _players(view.state, names)
+    state, players = view.state, players_of(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns
     width = (columns - 1) * ACROSS + (ACROSS / 2 if rows > 1 else 0) + 2 * SIDE
     height, units = (rows + 1) * DOWN, grain(width, small=small)
@@ -73,67 +63,6 @@ def svg(
         unit="body",
         small=small,
     )
-
-
-def text(
-    view: View,
-    names: Sequence[str] = (),
-    *,
-    colour: bool = False,
-    width: int | None = None,
-    height: int | None = None,
-    before: View | None = None,
-) -> str:
-    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
-
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
-    """
-    state, players = view.state, [*roster(_players(view.state, names), colour=colour, width=width)]
-    room = Room(width, height).less(len(players) + 1)
-    board = board_lines(state, looks(view), room, colour=colour, before=None if before is None else before.state)
-    return "\n".join([*board, "", *players]).rstrip("\n")
-
-
-def looks(view: View) -> list[Look]:
-    """What everybody's penguins look like, by seat."""
-    return [_look(view.state, seat) for seat in range(len(view.state.colours))]
-
-
-def _players(state: State, names: Sequence[str]) -> list[Player]:
-    players = []
-    for seat, score in enumerate(state.scores):
-        mark = _mark(state, seat)
-        out = seat not in state.order
-        player = Player(
-            _look(state, seat),
-            state.colours[seat],
-            named(names, seat),
-            mark,
-            lit=bool(mark) and not out,
-            out=out,
-            facts=f"{score:4} fish",
-            score=str(score),
-        )
-        players.append(player)
-    return players
-
-
-def _mark(state: State, seat: Seat) -> str:
-    """What there is to say about a seat now."""
-    if seat not in state.order:
-        return "ejected"
-    if state.stage is Stage.DONE:
-        return "most fish" if state.scores[seat] == max(state.scores[other] for other in state.order) else ""
-    if seat != state.order[0]:
-        return ""
-    return "to place" if state.stage is Stage.PLACING else "to move"
-
-
-def _look(state: State, seat: Seat) -> Look:
-    return LOOKS.get(state.colours[seat], UNKNOWN)
-
-
-# The picture, from its tiles to its labels.
 
 
 def _centre(state: State, cell: int) -> tuple[float, float]:
@@ -170,7 +99,7 @@ def _news(state: State, before: View | None, units: float) -> Iterator[str]:
 def _penguins(state: State) -> Iterator[str]:
     for seat, cells in enumerate(state.penguins):
         for cell in cells:
-            yield use(penguin_id(_look(state, seat)), *_centre(state, cell))
+            yield use(penguin_id(look_of(state, seat)), *_centre(state, cell))
 
 
 def _labels(state: State, size: float) -> Iterator[str]:

@@ -5,7 +5,8 @@ from math import sqrt
 
 from fairplay.games.fish.pieces import MOST_FISH
 from fairplay.render.colours import letters_on
-from fairplay.render.panel import Look, Skin
+from fairplay.render.panel import Skin
+from fairplay.render.roster import Look
 from fairplay.render.svg import Value, circle, element, fade, path, polygon, use, words
 
 SIDE = 40.0  # of a tile

@@ -1,4 +1,4 @@
-"""Sketch the board of Fish for a terminal.
+"""Sketch what a seat sees of Fish for a terminal.
 
 Where there is room, a tile is a hexagon with the number of its fish, and the letter of whoever stands there:
 
@@ -14,12 +14,34 @@ Else it is two signs: "R1", or only the number; a dot is a hole. What has change
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fairplay.core.game import Seat
+from fairplay.games.fish.roster import players_of
 from fairplay.games.fish.state import State
+from fairplay.games.fish.view import View
 from fairplay.render.fit import Part, Room, Scale, left_out, part_of
-from fairplay.render.panel import Look
+from fairplay.render.roster import Look, roster
 from fairplay.render.text import CHANGED, dye
 
 Cell = int
+
+
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    players, earlier = players_of(view.state, names), None if before is None else before.state
+    below = [*roster(players, colour=colour, width=width)]
+    room, looks = Room(width, height).less(len(below) + 1), [player.look for player in players]
+    board = board_lines(view.state, looks, room, colour=colour, before=earlier)
+    return "\n".join([*board, "", *below]).rstrip("\n")
 
 
 def board_lines(

@@ -113,7 +113,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.fish.draw import text  # only if somebody wants to see it
+        from fairplay.games.fish.terminal import text  # only if somebody wants to see it
 
         return text(self)
 

@@ -1,29 +1,16 @@
-"""Draw what a seat sees of Q, as SVG and as text for a terminal."""
+"""Draw what a seat sees of Q, as SVG."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from math import ceil
 from typing import NamedTuple
 
-from fairplay.core.game import Seat
 from fairplay.games.q.board import position_of
 from fairplay.games.q.pieces import KINDS, Position
+from fairplay.games.q.roster import players_of, stage_in_words
 from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, PLAIN_LETTERS, definitions, shape_id
 from fairplay.games.q.state import Tiles
-from fairplay.games.q.terminal import (
-    Index,
-    extent,
-    fits,
-    hand_line,
-    labelled,
-    legend,
-    map_lines,
-    places_of,
-    step_over,
-    tiles_of,
-)
+from fairplay.games.q.terminal import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.view import View
-from fairplay.render.fit import Room, side_by_side
 from fairplay.render.letters import fit
 from fairplay.render.panel import (
     CARD_WIDTHS,
@@ -35,26 +22,18 @@ from fairplay.render.panel import (
     SMALL,
     Board,
     Header,
-    Look,
-    Player,
     Tray,
-    cards,
     grain,
-    named,
     picture,
-    roster,
 )
+from fairplay.render.roster import Player
 from fairplay.render.svg import box, circle, element, group, number, path, use, words
-from fairplay.render.text import bare, breadth
-
-WAITS, ACTS, LEADS, OUT = Look(" ", "2", ""), Look(">", "30;103", ""), Look("*", "30;103", ""), Look("x", "2", "")
 
 # The measures of the picture. A tile's centre is in the middle of its place.
 LEAST, LEAST_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are
 HEM = 8.0
 TOOTH = 9.0  # of a tear
 DIGIT, LABEL = 7.4, 12.0  # the width of a digit in a label, and its size
-CARDS = 32  # beside a map of text: columns for the players and what signs stand for
 OWNER, DENSE = 120.0, 0.8  # beside a hand: room for a name, and how large its tiles are
 TEAR = "#352e4a"
 ICON = KINDS["orange 8star"]
@@ -75,7 +54,7 @@ def svg(
     It has room for the map of `around`, which came of this one. It shows the hand of whoever looks, and for referees
     the hands of all seats.
     """
-    players, cloth = _players(view, names, len(hands)), _cloth(around or view, small=small)
+    players, cloth = players_of(view, names, len(hands)), _cloth(around or view, small=small)
     shown = dict(enumerate(hands)) if hands else {view.seat: view.kinds} if view.seat is not None else {}
     tiles, places = tiles_of(view.map), () if view.done or small else places_of(view.map)
     last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]
@@ -97,7 +76,7 @@ def svg(
         header=Header(
             use(shape_id(ICON), 0, 0, transform="translate(31 24) scale(.68)"),
             "Q",
-            [_now(view), "done"] if not view.done else ["playing", _now(view)],
+            [stage_in_words(view), "done"] if not view.done else ["playing", stage_in_words(view)],
             int(view.done),
         ),
         skin=DARK if dark else LIGHT,
@@ -107,83 +86,12 @@ def svg(
             dark=dark,
             small=small,
         ),
-        label=f"Q, {_now(view)}: {said}",
+        label=f"Q, {stage_in_words(view)}: {said}",
         ids="q" if letters else "q_plain",
         unit="point",
         tray=_tray([(players[seat].called, hand) for seat, hand in shown.items() if hand], width, small=small),
         small=small,
     )
-
-
-def text(
-    view: View,
-    names: Sequence[str] = (),
-    *,
-    colour: bool = False,
-    width: int | None = None,
-    height: int | None = None,
-    before: View | None = None,
-) -> str:
-    """The map and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
-
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
-    """
-    hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
-    players, room = [*_players(view, names).values()], Room(width, height)
-    shown = partial(
-        map_lines,
-        view.map,
-        places=not view.done,
-        colour=colour,
-        before=None if before is None else before.map,
-    )
-    below = ["", *legend(colour=colour, width=width), "", *hand, _now(view)]
-    below += roster(players, colour=colour, width=width)
-    left = room.less(len(below))
-    if height is not None and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
-        panel = cards(players, colour=colour, width=CARDS - 2)
-        beside = [_now(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
-        if len(beside) <= height and all(breadth(bare(line)) <= CARDS - 2 for line in hand):
-            return "\n".join(side_by_side(shown(room=room.narrower(CARDS)), beside))
-    return "\n".join([*shown(room=left), *below])
-
-
-def _now(view: View) -> str:
-    """The stage, and how many tiles are in the pile."""
-    return f"{'done' if view.done else 'playing'}, {view.left} {'tile' if view.left == 1 else 'tiles'} left"
-
-
-def _players(view: View, names: Sequence[str], seats: int = 0) -> dict[Seat, Player]:
-    """Everybody, by seat; of the ejected a view says nothing, so without their names they are not there."""
-    scores = view.scores
-    known = {*range(max(len(names), seats)), *view.order, *(() if view.seat is None else (view.seat,))}
-    players, longest = {}, max((len(str(score)) for score in view.points), default=0)
-    for seat in sorted(known):
-        mark, score = _mark(view, scores, seat), scores.get(seat)
-        out = seat not in scores
-        players[seat] = Player(
-            OUT if out else WAITS if not mark else LEADS if view.done else ACTS,
-            f"seat {seat}",
-            named(names, seat),
-            mark,
-            lit=bool(mark) and not out,
-            out=out,
-            facts="" if score is None else f" {score:{longest}} {'point' if score == 1 else 'points'}",
-            score="" if score is None else str(score),
-        )
-    return players
-
-
-def _mark(view: View, scores: Mapping[Seat, int], seat: Seat) -> str:
-    """What there is to say about a seat now."""
-    if seat not in scores:
-        return "ejected"
-    if view.done:
-        return "most points" if scores[seat] == max(scores.values()) else ""
-    return "to act" if seat == view.order[0] else ""
-
-
-# The picture, from its cloth to its tray.
 
 
 class Cloth(NamedTuple):

@@ -1,4 +1,4 @@
-"""Sketch the map of Q for a terminal.
+"""Sketch what a seat sees of Q for a terminal.
 
 A tile is two signs, one for its shape and one for its colour; a dot is a place where some tile fits:
 
@@ -11,12 +11,16 @@ What is new is in brackets.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 from fairplay.games.q.board import Map, position_of
 from fairplay.games.q.pieces import COLOURS, SHAPES, Position, colour_of, shape_of
-from fairplay.render.fit import Room, Scale, left_out, part_of
-from fairplay.render.text import CHANGED, dye, fold
+from fairplay.games.q.roster import players_of, stage_in_words
+from fairplay.games.q.view import View
+from fairplay.render.fit import Room, Scale, left_out, part_of, side_by_side
+from fairplay.render.roster import cards, roster
+from fairplay.render.text import CHANGED, bare, breadth, dye, fold
 
 Index = int | None  # the number of a row or of a column; None: several that are empty, and left out
 
@@ -28,6 +32,7 @@ LETTERS = {colour: colour[0] for colour in COLOURS}
 INKS = dict(zip(COLOURS, (203, 78, 75, 227, 214, 183), strict=True))  # of a terminal with 256 colours
 TILE = 235  # what tiles are made of, of the same
 PITCH = 3  # from tile to tile
+CARDS = 32  # beside a map of text: columns for the players and what signs stand for
 ROOM = Room()
 EDGES = {
     (False, True): "[",
@@ -36,6 +41,39 @@ EDGES = {
     (False, False): " ",
 }  # between an old tile and a new
 PLACE, LEFT_OUT_COLUMNS, LEFT_OUT_ROWS = " ·", " ┊", "⋮"
+
+
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The map and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
+    players, room = [*players_of(view, names).values()], Room(width, height)
+    shown = partial(
+        map_lines,
+        view.map,
+        places=not view.done,
+        colour=colour,
+        before=None if before is None else before.map,
+    )
+    below = ["", *legend(colour=colour, width=width), "", *hand, stage_in_words(view)]
+    below += roster(players, colour=colour, width=width)
+    left = room.less(len(below))
+    if height is not None and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
+        panel = cards(players, colour=colour, width=CARDS - 2)
+        beside = [stage_in_words(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
+        if len(beside) <= height and all(breadth(bare(line)) <= CARDS - 2 for line in hand):
+            return "\n".join(side_by_side(shown(room=room.narrower(CARDS)), beside))
+    return "\n".join([*shown(room=left), *below])
 
 
 def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, before: Map | None = None) -> Iterator[str]:

@@ -133,7 +133,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.q.draw import text  # only if somebody wants to see it
+        from fairplay.games.q.terminal import text  # only if somebody wants to see it
 
         return text(self)
 

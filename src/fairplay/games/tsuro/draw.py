@@ -1,11 +1,11 @@
-"""Draw what a seat sees of Tsuro, as SVG and as text for a terminal."""
+"""Draw what a seat sees of Tsuro, as SVG."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import PORTS
+from fairplay.games.tsuro.roster import LOOKS, players_of, stage_in_words
 from fairplay.games.tsuro.shapes import (
     DARK,
     INK,
@@ -21,45 +21,19 @@ from fairplay.games.tsuro.shapes import (
     port_at,
 )
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table
-from fairplay.games.tsuro.terminal import board_lines, dealt_lines, legend_for, panel_lines, size_in
 from fairplay.games.tsuro.view import View
 from fairplay.games.tsuro.ways import Step, faced, way_of
 from fairplay.render.colours import letters_on
-from fairplay.render.fit import Room, side_by_side
 from fairplay.render.letters import fit
-from fairplay.render.panel import (
-    GAP,
-    NO_TRAY,
-    PALE,
-    Board,
-    Header,
-    Look,
-    Player,
-    Tray,
-    grain,
-    named,
-    picture,
-    roster,
-)
+from fairplay.render.panel import GAP, NO_TRAY, PALE, Board, Header, Tray, grain, picture
+from fairplay.render.roster import Look, Player
 from fairplay.render.svg import Value, box, circle, element, group, path, use, words
-from fairplay.render.text import fold
-
-# People who do not see red or green have these at different brightness; the letters and patterns help as well.
-LOOKS = {
-    "white": Look("W", "30;107", "#ffffff"),
-    "black": Look("K", "97;40", "#26262c"),
-    "red": Look("R", "97;41", "#c91b30"),
-    "green": Look("G", "30;42", "#62d788"),
-    "blue": Look("B", "97;44", "#2a6edb"),
-}
 
 # The measures of the picture. A square's upper left corner is at (x * SIDE, y * SIDE).
 FRAME = 7.0
 TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
 OWNER = 78.0  # beside the tiles dealt: room for a name
-USUAL = 80  # columns of text
-CARDS = 28  # beside a board of text: columns for the players, and for the tiles to choose from
 DASH = 7.0  # of each, where several have gone along the same path
 READABLE = 1.1  # the grain up to which the letters on the ways can be read
 ICON = 4 * 7  # the code of the tile beside the title
@@ -78,7 +52,7 @@ def svg(
 
     The board never grows, so that there is always room for `around`.
     """
-    table, players = view.table, _players(view.table, names)
+    table, players = view.table, players_of(view.table, names)
     size = table.grid.size * SIDE
     ways = [way_of(table, seat) for seat in range(len(players))]
     units = grain(size, small=small)
@@ -94,7 +68,7 @@ def svg(
         *(() if small else _labels(table.grid.size, max(12.0, 9 * units))),
     ]
     said = ", ".join(" ".join(filter(None, (player.called, player.mark))) for player in players)
-    now = _now(table)
+    now = stage_in_words(table)
     frame = FRAME if small else 0.0  # else it reaches into what is around the board
     return picture(
         Board(content, size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
@@ -118,101 +92,6 @@ def svg(
         tray=_tray(view, players, small=small),
         small=small,
     )
-
-
-def text(
-    view: View,
-    names: Sequence[str] = (),
-    *,
-    colour: bool = False,
-    width: int | None = None,
-    height: int | None = None,
-    before: View | None = None,
-) -> str:
-    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
-
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
-    """
-    table, room, players = view.table, Room(width, height), _players(view.table, names)
-    earlier = None if before is None else before.table
-    board = partial(board_lines, table, LOOKS, colour=colour, before=earlier, choosing=bool(view.dealt))
-    dealt = [*dealt_lines(view.dealt, width), ""] if view.dealt else []
-    below = ["", *dealt, _now(table), *roster(players, colour=colour, width=width)]
-    left, narrow = room.less(len(below)), room.narrower(CARDS)
-    size, other = size_in(table, left), size_in(table, narrow)
-    crowded = size is None and bool(dealt) and width is not None and width >= 2 * CARDS
-    if height is not None and ((other is not None and (size is None or other > size)) or crowded):
-        panel = panel_lines(view, _now(table), players, legend_for(table, other), CARDS - 2, height, colour=colour)
-        if len(panel) <= height:
-            return "\n".join(side_by_side(board(narrow), panel))
-    legend = ["", *fold(legend_for(table, size), width or USUAL, " ")]
-    if height is None or size_in(table, room.less(len(legend) + len(below))) == size is not None:
-        below = [*legend, *below]
-    return "\n".join([*board(room.less(len(below))), *below])
-
-
-def looks(view: View) -> list[Look]:
-    """What everybody's avatar looks like, by seat."""
-    return [LOOKS[colour] for colour in view.table.colours]
-
-
-def _players(table: Table, names: Sequence[str]) -> list[Player]:
-    players = []
-    for seat, colour in enumerate(table.colours):
-        first = _is_first(table, seat)
-        player = Player(
-            LOOKS[colour],
-            colour,
-            named(names, seat),
-            _mark(table, seat),
-            lit=first or seat in table.waiting[:1],
-            out=table.fell[seat] < 0,
-            facts=_where(table, seat),
-        )
-        players.append(player)
-    return players
-
-
-def _mark(table: Table, seat: Seat) -> str:
-    """What there is to say about a seat now."""
-    fell = table.fell[seat]
-    if fell < 0:
-        return "ejected"
-    if fell != STILL_IN:
-        return f"out in round {fell}"
-    if table.stage is Stage.DONE:
-        return "last one left"
-    if seat not in table.waiting[:1]:
-        return ""
-    return "to place" if table.stage is Stage.PLACING else "to lay"
-
-
-def _is_first(table: Table, seat: Seat) -> bool:
-    """Has it come first? With nobody left, those do who left last (Tsuro §5.2)."""
-    latest = STILL_IN if table.alive else max(table.fell)
-    return table.stage is Stage.DONE and table.fell[seat] == latest >= 0
-
-
-def _where(table: Table, seat: Seat) -> str:
-    if table.avatars[seat] == OUT:
-        return ""
-    (x, y), port = table.grid.place(table.avatars[seat])
-    ahead = table.grid.squares[table.grid.ahead[table.avatars[seat]] >> 3]
-    return f" [{x}, {y}] port {port}, faces {list(ahead)}"
-
-
-def _now(table: Table) -> str:
-    """The stage, and how many rounds have come to it."""
-    match table.stage:
-        case Stage.PLACING:
-            return "placing"
-        case Stage.PLAYING:
-            return f"playing, round {table.round}"
-        case Stage.DONE:
-            return f"done in round {table.round}"
-
-
-# The picture, from its squares to its tray.
 
 
 def _corner(table: Table, square: int) -> tuple[float, float]:

@@ -5,7 +5,8 @@ from functools import cache
 
 from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.render.colours import letters_on
-from fairplay.render.panel import Look, Skin
+from fairplay.render.panel import Skin
+from fairplay.render.roster import Look
 from fairplay.render.svg import Value, box, circle, element, fade, number, path, use, words
 
 SIDE = 60.0  # of a tile

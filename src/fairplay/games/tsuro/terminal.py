@@ -1,4 +1,4 @@
-"""Sketch the board of Tsuro for a terminal.
+"""Sketch what a seat sees of Tsuro for a terminal.
 
 Where there is room, a tile shows its four paths, led so that they only cross at right angles:
 
@@ -16,17 +16,19 @@ come by, and `*` stands for several of them. The corners of a new tile are marke
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby, product
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS, PORTS
+from fairplay.games.tsuro.roster import LOOKS, players_of, stage_in_words
 from fairplay.games.tsuro.routes import ALL, EAST, NORTH, SIGNS, SOUTH, WEST, Cell, Size, routes_of
 from fairplay.games.tsuro.state import Table
 from fairplay.games.tsuro.view import View
 from fairplay.games.tsuro.ways import faced, way_of
-from fairplay.render.fit import Part, Room, Scale, left_out, part_of
-from fairplay.render.panel import Look, Player, cards, roster
+from fairplay.render.fit import Part, Room, Scale, left_out, part_of, side_by_side
+from fairplay.render.roster import Look, Player, cards, roster
 from fairplay.render.text import CHANGED, dye, fold
 
 Canvas = dict[Cell, tuple[str, str]]  # a sign, and the code of its colour
@@ -39,11 +41,44 @@ AHEAD = "▒"  # fills the square before whoever is on turn
 TILE, NO_TILE = "░", "·"  # where only ways are drawn, what tiles are made of; and a square without a tile
 CORNERS = "┌┐┘└"
 INKS = {"W": "1", "K": "38;5;245", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
+USUAL = 80  # columns of text
+CARDS = 28  # beside a board of text: columns for the players, and for the tiles to choose from
 BETWEEN = "  "  # tiles that are dealt
 SEVERAL = Look("*", "7", "")
 BLANK, DIM = (" ", ""), "2"
 LEGEND = "Capitals: avatars.", "Small letters: ways.", "Equal numbers: one path."
 TILE_LEGEND, AHEAD_LEGEND = f"{TILE}: tile.", f"{AHEAD}: next tile."
+
+
+def text(
+    view: View,
+    names: Sequence[str] = (),
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    height: int | None = None,
+    before: View | None = None,
+) -> str:
+    """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
+
+    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    """
+    table, room, players = view.table, Room(width, height), players_of(view.table, names)
+    now, earlier = stage_in_words(table), None if before is None else before.table
+    board = partial(board_lines, table, LOOKS, colour=colour, before=earlier, choosing=bool(view.dealt))
+    dealt = [*dealt_lines(view.dealt, width), ""] if view.dealt else []
+    below = ["", *dealt, now, *roster(players, colour=colour, width=width)]
+    left, narrow = room.less(len(below)), room.narrower(CARDS)
+    size, other = size_in(table, left), size_in(table, narrow)
+    crowded = size is None and bool(dealt) and width is not None and width >= 2 * CARDS
+    if height is not None and ((other is not None and (size is None or other > size)) or crowded):
+        panel = panel_lines(view, now, players, legend_for(table, other), CARDS - 2, height, colour=colour)
+        if len(panel) <= height:
+            return "\n".join(side_by_side(board(narrow), panel))
+    legend = ["", *fold(legend_for(table, size), width or USUAL, " ")]
+    if height is None or size_in(table, room.less(len(legend) + len(below))) == size is not None:
+        below = [*legend, *below]
+    return "\n".join([*board(room.less(len(below))), *below])
 
 
 def board_lines(

@@ -183,7 +183,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.tsuro.draw import text  # only if somebody wants to see it
+        from fairplay.games.tsuro.terminal import text  # only if somebody wants to see it
 
         return text(self)
 

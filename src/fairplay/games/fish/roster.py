@@ -1,0 +1,58 @@
+"""Say who plays Fish, for pictures and terminals: what everybody looks like, and how it stands."""
+
+from collections.abc import Sequence
+
+from fairplay.core.game import Seat
+from fairplay.games.fish.state import Stage, State
+from fairplay.games.fish.view import View
+from fairplay.render.roster import Look, Player, named
+
+# People who do not see red have red and brown at different brightness; the letters help as well.
+LOOKS = {
+    "red": Look("R", "97;41", "#f4525a"),
+    "white": Look("W", "30;107", "#ffffff"),
+    "brown": Look("B", "97;48;5;94", "#6f4218"),
+    "black": Look("K", "97;40", "#15181d"),
+}
+UNKNOWN = Look("?", "7", "#8d99a6")
+
+
+def looks(view: View) -> list[Look]:
+    """What everybody's penguins look like, by seat."""
+    return [look_of(view.state, seat) for seat in range(len(view.state.colours))]
+
+
+def players_of(state: State, names: Sequence[str]) -> list[Player]:
+    """Everybody, by seat."""
+    players = []
+    for seat, score in enumerate(state.scores):
+        mark = _mark(state, seat)
+        out = seat not in state.order
+        player = Player(
+            look_of(state, seat),
+            state.colours[seat],
+            named(names, seat),
+            mark,
+            lit=bool(mark) and not out,
+            out=out,
+            facts=f"{score:4} fish",
+            score=str(score),
+        )
+        players.append(player)
+    return players
+
+
+def _mark(state: State, seat: Seat) -> str:
+    """What there is to say about a seat now."""
+    if seat not in state.order:
+        return "ejected"
+    if state.stage is Stage.DONE:
+        return "most fish" if state.scores[seat] == max(state.scores[other] for other in state.order) else ""
+    if seat != state.order[0]:
+        return ""
+    return "to place" if state.stage is Stage.PLACING else "to move"
+
+
+def look_of(state: State, seat: Seat) -> Look:
+    """What the penguins of a seat look like."""
+    return LOOKS.get(state.colours[seat], UNKNOWN)
