@@ -28,6 +28,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         leave()
+    finally:
+        gc.freeze()  # it is all over, so that nobody need look for garbage any more
 
 
 def leave(*_: object) -> NoReturn:
