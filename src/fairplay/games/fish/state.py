@@ -118,15 +118,15 @@ def dealt(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Se
 
 def placed(state: State, cell: int) -> State:
     """Whoever is on turn puts a penguin there, and the next seat follows."""
-    order, penguins = state.order, state.penguins
-    seat = order[0]
+    order, penguins = state.order, list(state.penguins)
+    penguins[order[0]] += (cell,)
     return State(
         state.grid,
         state.fish,
         state.free ^ 1 << cell,
-        (*penguins[:seat], (*penguins[seat], cell), *penguins[seat + 1 :]),
+        tuple(penguins),
         state.scores,
-        (*order[1:], seat),
+        order[1:] + order[:1],
         state.stage,
         state.each,
         state.colours,
@@ -181,6 +181,8 @@ def settled(state: State) -> State:
     for seat in order:
         for cell in penguins[seat]:  # `can_move`, written out: this is asked after every action
             if near[cell] & free:
+                if seat == order[0]:
+                    return state
                 skips = order.index(seat)
-                return msgspec.structs.replace(state, order=order[skips:] + order[:skips]) if skips else state
+                return msgspec.structs.replace(state, order=order[skips:] + order[:skips])
     return msgspec.structs.replace(state, stage=DONE)
