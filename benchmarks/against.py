@@ -2,6 +2,9 @@
 
 Each side runs its own benchmark files on its own sources, both with the same options. A file that cannot list its
 benchmarks is older than these options: then both sides run all of theirs, and what was not asked for is left out.
+
+All of it runs on one core: where two processes talk to each other, it makes more of a difference on which cores they
+happen to be than what they are made of.
 """
 
 import argparse
@@ -141,6 +144,12 @@ def measured(revision: str, names: Sequence[str], pairs: int) -> dict[str, Ratio
     return ratios
 
 
+def stay_on_one_core() -> None:
+    """Run there from now on, with whatever is started from here, where the system lets us choose."""
+    if sys.platform == "linux":
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
 def interrupted(*_: object) -> NoReturn:
     """End as Ctrl-C does, so that the worktree is taken away."""
     raise KeyboardInterrupt
@@ -156,6 +165,7 @@ def main() -> None:
     asked = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
+    stay_on_one_core()
     try:
         ratios = measured(asked.revision, asked.names, max(asked.pairs, 1))
     except Unable as error:

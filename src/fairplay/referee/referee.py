@@ -9,7 +9,7 @@ from fairplay.core.errors import IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.messages import Answer, Answered, End, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import UNRECORDED, Record
 
 NOT_DUE = "answered where only an acknowledgement was due"
@@ -74,7 +74,7 @@ def conversation(
         if write(fact, message, answer):
             yield SETTLE
         inform(fact, match)
-        if isinstance(fact, Ejected):
+        if not isinstance(fact, Acted):
             yield Dismiss(seat, fact)
         elif match.owed:
             match = yield from tell_news(match, announce)
@@ -88,7 +88,7 @@ def conversation(
 
 def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
     """What an answer to TakeTurn amounts to."""
-    if isinstance(answer, Failed):
+    if not isinstance(answer, Answered):  # to ask whether something is what it is takes a quarter of the time
         return Ejected(seat, answer.fault, Moment.TURN, answer.why)
     try:
         game.check(view, answer.value)
@@ -99,7 +99,7 @@ def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> F
 
 def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
     """What an answer to any other message amounts to; None: all is well."""
-    if isinstance(answer, Failed):
+    if not isinstance(answer, Answered):
         return Ejected(seat, answer.fault, moment, answer.why)
     return None if answer.value is None else Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
 

@@ -149,10 +149,10 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def apply(self, state: State, action: Action) -> State:
         """§3.5, §4.6, §4.7: the dealt tiles are used up in any case."""
-        table, drawn = state.table, state.drawn + (3 if isinstance(action, Place) else 2)
-        if isinstance(action, Place):
-            return State(next_turn(placed(table, action)), state.source, drawn)
-        what = prospect_of(View(None, table, ()), action)
+        table = state.table
+        if not isinstance(action, Lay):
+            return State(next_turn(placed(table, action)), state.source, state.drawn + 3)
+        what, drawn = prospect_of(View(None, table, ()), action), state.drawn + 2
         if not what.looping:
             return State(after_falls(table, what.board, what.avatars), state.source, drawn)
         stay = tuple(OUT if seat in what.looping else spot for seat, spot in enumerate(table.avatars))
