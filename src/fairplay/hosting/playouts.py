@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
+from math import ceil
 from typing import Any
 
 from fairplay.core.chance import derive
@@ -37,6 +38,11 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
 
 
 def batches_of(n: int, threads: int) -> Iterator[range]:
-    """The numbers from 0 to n - 1, some at a time, so that each thread gets its share."""
-    size = max(1, min(BATCH, -(-n // threads)))
+    """The numbers from 0 to n - 1, some at a time, and as many times for each thread as for the others.
+
+    >>> [len(numbers) for numbers in batches_of(10_000, threads=2)]
+    [1667, 1667, 1667, 1667, 1667, 1665]
+    """
+    turns = ceil(n / (threads * BATCH)) or 1
+    size = ceil(n / (threads * turns)) or 1
     return (range(start, min(start + size, n)) for start in range(0, n, size))
