@@ -34,7 +34,6 @@ BY_HAND: dict[Any, Any] = {  # what cannot be made from the types of its fields
     fish.Grid: fish.grid(3, 4),
     tsuro.Grid: tsuro.grid(5),
     q.Map: q.map_of([((0, 0), 3), ((0, 1), 9)]),
-    Title: title("q"),
     Path: Path("/usr"),
     msgspec.Raw: msgspec.Raw(b"[1]"),
     msgspec.UnsetType: msgspec.UNSET,
@@ -53,6 +52,8 @@ class NoExample(TypeError):
 def example_of(kind: Any) -> Any:
     """A value of this type, as unlike the default as its type makes it."""
     origin = get_origin(kind) or kind
+    if origin is Title:
+        return title("q")  # as it is known now: tests of other games let all titles be forgotten
     for known in (PLAIN, BY_HAND):
         if origin in known:
             return known[origin]
