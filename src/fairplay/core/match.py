@@ -67,7 +67,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     @property
     def result(self) -> Result:
         """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
-        ranking = self.game.ranking(self.state)
+        ranking = tuple(self.game.ranking(self.state))
         if self.ejected:
             out = {ejected.seat for ejected in self.ejected}
             ranking = tuple(group - out for group in ranking)

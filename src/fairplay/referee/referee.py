@@ -88,7 +88,7 @@ def conversation(
 
 def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
     """What an answer to TakeTurn amounts to."""
-    if not isinstance(answer, Answered):  # to ask whether something is what it is takes a quarter of the time
+    if not isinstance(answer, Answered):  # asked like that, as a struct says yes in a quarter of the time of a no
         return Ejected(seat, answer.fault, Moment.TURN, answer.why)
     try:
         game.check(view, answer.value)
