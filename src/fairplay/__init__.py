@@ -33,8 +33,8 @@ if _typing.TYPE_CHECKING:
     from fairplay.hosting.playouts import playouts
     from fairplay.hosting.run import run, run_async
     from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
-    from fairplay.journal.append_file import Sync
     from fairplay.journal.record import Journal, MatchRecord
+    from fairplay.journal.requests import Sync
     from fairplay.players.address import house_strategy
     from fairplay.players.limits import Limits
     from fairplay.players.serve import serve_player
@@ -56,7 +56,7 @@ _LATER = {  # in which file each of these is, which is loaded when it is first a
         "hosting.playouts": "playouts",
         "hosting.run": "run run_async",
         "hosting.spec": "Entrant MatchSpec Outcome",
-        "journal.append_file": "Sync",
+        "journal.requests": "Sync",
         "journal.record": "Journal MatchRecord",
         "players.address": "house_strategy",
         "players.limits": "Limits",

@@ -102,6 +102,14 @@ def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
 
 
+def test_a_match_loads_what_writes_journals_only_if_there_is_one(tmp_path: Path) -> None:
+    writing = {"fairplay.journal.append_file", "fairplay.journal.record", "fairplay.hosting.records"}
+    match = ("play", "fish", "random", "greedy", "--quiet")
+
+    assert loaded_by_the_command(*match) & writing == set()
+    assert loaded_by_the_command(*match, "--journal", str(tmp_path)) >= writing
+
+
 def test_a_match_that_is_shown_as_it_is_played_loads_nothing_that_draws_pictures() -> None:
     loaded = loaded_by_the_command("play", "fish", "random", "greedy")
 

@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
-from fairplay.hosting.run import outcome_on_record
+from fairplay.hosting.records import outcome_on_record
 from fairplay.hosting.sitting import new_match
 from fairplay.hosting.terms import terms_for
 from fairplay.journal.key import key_in, own_key_file
-from fairplay.journal.record import Unmarked
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Unmarked
 from fairplay.referee.host import dealt
 from tests.hosting.specs import SEED, interrupted, spec_of
 from tests.journal.forging import forge, opening

@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
-from fairplay.hosting import sitting
+from fairplay.hosting import records
 from fairplay.hosting.table import Table
-from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
 from fairplay.referee.host import dealt
@@ -180,9 +180,9 @@ def test_a_match_of_another_format_or_other_rules_is_not_gone_on_with(tmp_path: 
     spec = spec_of(journal=str(tmp_path))
     opening = read(interrupted(spec)).opening
 
-    assert sitting.is_same(spec, opening)
-    assert not sitting.is_same(spec, replace(opening, format=2))
-    assert not sitting.is_same(spec, replace(opening, rules="0"))
+    assert records.is_same(spec, opening)
+    assert not records.is_same(spec, replace(opening, format=2))
+    assert not records.is_same(spec, replace(opening, rules="0"))
 
 
 def test_a_cancelled_match_is_cancelled_even_if_its_journal_cannot_be_closed(
@@ -233,7 +233,7 @@ def taken(folder: Path, door: socket.socket) -> Path:
     """An unfinished match whose guest is to come in where somebody else listens."""
     address = f"tcp:{door.getsockname()[1]}"
     match = dealt(spec_of().rules(), [address, "bob"], SEED)
-    with sitting.journal_in(folder, Sync.OFF).begin(match, players=(address, "random")) as record:
+    with records.journal_in(folder, Sync.OFF).begin(match, players=(address, "random")) as record:
         return record.path
 
 
@@ -284,7 +284,7 @@ def test_a_match_that_ends_after_it_was_found_is_left_alone_and_a_new_one_begins
     found = unfinished(tmp_path, lambda opening: True)
     assert (found, fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # somebody else was quicker
     ended = path.read_bytes()
-    monkeypatch.setattr(sitting, "unfinished", lambda *_: found)
+    monkeypatch.setattr(records, "unfinished", lambda *_: found)
 
     done = fairplay(*PLAY, "--journal", str(tmp_path))
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fairplay import Limits, run
-from fairplay.hosting.sitting import journal_in
+from fairplay.hosting.records import journal_in
 from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
-from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.journal.verify import verify
 from fairplay.players import sandbox
 from fairplay.players.cgroup import available

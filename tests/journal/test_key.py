@@ -11,8 +11,8 @@ import pytest
 from fairplay import Journal
 from fairplay.journal.key import KEY_BYTES, NoKey, key_in, own_key_file
 from fairplay.journal.lines import NO_HASH, Marks
-from fairplay.journal.record import Unmarked
 from fairplay.journal.replay import ends_with_mark, read
+from fairplay.journal.requests import Unmarked
 from tests.journal.journals import first, record
 from tests.some import some
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from fairplay import BadJournal, Fault, HostFault, Journal, Moment, Receipt, Referee
-from fairplay.journal.append_file import Disk, Sync
+from fairplay.journal.append_file import Disk
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.journal.verify import covered, verify
 from tests.journal.forging import forge
 from tests.journal.journals import GAME, SEED, Beginning, FailsAt, Plain, cheat, first

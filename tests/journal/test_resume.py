@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
-from fairplay.journal.append_file import InUse, Sync
 from fairplay.journal.lines import Parent, Resumed
-from fairplay.journal.record import Finished, branched
+from fairplay.journal.record import branched
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Finished, InUse, Sync
 from fairplay.journal.verify import verify
 from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
 from tests.some import some

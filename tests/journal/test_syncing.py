@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fairplay.journal import syncing
-from fairplay.journal.append_file import AppendFile, Disk, Sync, created
+from fairplay.journal.append_file import AppendFile, Disk, created
+from fairplay.journal.requests import Sync
 from fairplay.journal.syncing import MANY, Syncer, syncfs
 from tests.some import some
 

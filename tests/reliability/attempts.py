@@ -18,10 +18,11 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import UNRECORDED, Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.journal.append_file import FILES, Disk, Sync
+from fairplay.journal.append_file import FILES, Disk
 from fairplay.journal.lines import Opening
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import Recorded, read
+from fairplay.journal.requests import Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.journal.verify import verify
 from fairplay.referee import referee as conversation

@@ -17,10 +17,10 @@ from fairplay.core.roles import Channel, Parting
 from fairplay.games import GAMES, game_with, q, title
 from fairplay.games.tsuro.game import most_tiles
 from fairplay.journal import replay
-from fairplay.journal.append_file import Sync
 from fairplay.journal.lines import JournalLine
 from fairplay.journal.record import Journal, MatchRecord, branched
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.journal.verify import verify
 from fairplay.players.address import open_player
 from fairplay.referee.drivers import play

@@ -10,10 +10,10 @@ from unittest.mock import patch
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError
 from fairplay.journal import replay
-from fairplay.journal.append_file import Sync
 from fairplay.journal.lines import JournalLine
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.referee.host import Referee
 from tests.reliability.attempts import STEPS, Fuse, as_plain, difference, interrupted, whole_lines
 from tests.reliability.crashes import Undisturbed, undisturbed

@@ -13,7 +13,8 @@ from unittest.mock import patch
 import msgspec
 
 from fairplay.core.errors import FairplayError
-from fairplay.journal.append_file import AppendFile, Sync
+from fairplay.journal.append_file import AppendFile
+from fairplay.journal.requests import Sync
 from tests.reliability.attempts import Attempt, Fuse, attempt, begun, difference, is_finished, is_kept
 from tests.reliability.crashes import Undisturbed, undisturbed
 from tests.reliability.forgetting import Forgetting

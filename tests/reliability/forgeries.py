@@ -10,8 +10,8 @@ import msgspec
 
 from fairplay.core.chance import Lots, commitment_to, derive
 from fairplay.games import title
-from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
+from fairplay.journal.requests import Sync
 from fairplay.players.address import open_player
 from fairplay.referee.host import Referee
 from tests.reliability.attempts import Fuse, interrupted, whole_lines

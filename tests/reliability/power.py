@@ -12,7 +12,8 @@ import msgspec
 from fairplay.core.chance import Lots
 from fairplay.core.events import Acted, Ejected, Ended, Event
 from fairplay.journal import append_file
-from fairplay.journal.append_file import LAG, AppendFile, Sync
+from fairplay.journal.append_file import LAG, AppendFile
+from fairplay.journal.requests import Sync
 from fairplay.journal.syncing import PAUSE, Syncer
 from tests.reliability.attempts import At, Fuse, attempt, begun, facts_in, is_finished
 from tests.reliability.clockwork import Clockwork, VirtualLock

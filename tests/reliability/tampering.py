@@ -14,9 +14,9 @@ from fairplay.core.errors import BadJournal
 from fairplay.core.events import Receipt
 from fairplay.journal import replay
 from fairplay.journal import verify as verification
-from fairplay.journal.append_file import Sync
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read
+from fairplay.journal.requests import Sync
 from fairplay.journal.verify import verify
 from tests.reliability.attempts import STEPS, Fuse, attempt, begun, whole_lines
 from tests.reliability.forgeries import KINDS, LAWFUL, chain_anew, chain_left, finished_otherwise, other_match

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.journal.append_file import InUse
+from fairplay.journal.requests import InUse
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.notebook import (

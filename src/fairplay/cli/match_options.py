@@ -14,11 +14,10 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.games import title
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
-from fairplay.hosting.sitting import Sitting
+from fairplay.hosting.sitting import Sitting, in_journal
 from fairplay.hosting.spec import Entrant
 from fairplay.hosting.terms import Terms
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import MatchRecord, check_id
+from fairplay.journal.requests import Sync, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import split_label
@@ -171,8 +170,8 @@ def show(
             click.echo(f"pictures: {pictures / match.id}")
         for path in logs_of(sitting):
             click.echo(f"bot log: {path}")
-        if isinstance(hosted.record, MatchRecord):
-            click.echo(f"journal: {hosted.record.path}\nreceipt: {hosted.record.receipt()} (covers the result)")
+        if (record := in_journal(hosted.record)) is not None:
+            click.echo(f"journal: {record.path}\nreceipt: {record.receipt()} (covers the result)")
 
 
 def logs_of(sitting: Sitting) -> list[Path]:
@@ -206,8 +205,8 @@ def tell_evidence(notes: Notes, names: Sequence[str]) -> None:
 
 def hint(hosted: Hosted, sitting: Sitting) -> str:
     """How to go on with a match that was interrupted, or where to see how it ended."""
-    record = hosted.record
-    if not isinstance(record, MatchRecord) or not record.path.exists():
+    record = in_journal(hosted.record)
+    if record is None or not record.path.exists():
         return ""
     handed = title(sitting.match.game.name).handed
     if record.over:

@@ -27,10 +27,9 @@ from fairplay.cli.match_options import (
 )
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
-from fairplay.hosting.sitting import Sitting, interrupted, new_match
+from fairplay.hosting.sitting import Sitting, in_journal, new_match
 from fairplay.hosting.spec import MatchSpec, seed_options
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.requests import Sync
 from fairplay.referee.host import seats_by_age
 
 
@@ -124,9 +123,13 @@ def refuse_together(what: str, others: Mapping[str, Any]) -> None:
 
 def taken_up(spec: MatchSpec) -> Sitting | None:
     """The match of this very command that was interrupted, if there is one."""
+    if spec.journal is None:
+        return None
+    from fairplay.hosting.records import interrupted  # where nothing is recorded, nobody needs it
+
     sitting = interrupted(spec)
-    if sitting is not None and isinstance(sitting.held, MatchRecord):
-        click.echo(f"fairplay: going on with {sitting.held.path}", err=True)
+    if sitting is not None and (record := in_journal(sitting.held)) is not None:
+        click.echo(f"fairplay: going on with {record.path}", err=True)
     return sitting
 
 

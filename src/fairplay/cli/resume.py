@@ -24,10 +24,10 @@ from fairplay.cli.match_options import (
 )
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
-from fairplay.hosting.sitting import branch_of, gone_on_with, journal_in, refuse_imports
+from fairplay.hosting.records import branch_of, gone_on_with, journal_in, refuse_imports
 from fairplay.hosting.terms import terms_on_record
-from fairplay.journal.append_file import Sync
 from fairplay.journal.replay import Recorded, about
+from fairplay.journal.requests import Sync
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
 from fairplay.referee.host import complain, distinct

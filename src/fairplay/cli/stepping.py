@@ -10,7 +10,7 @@ from fairplay.cli.screen import LEAVING, Screen
 from fairplay.core.events import Started
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
-from fairplay.hosting.sitting import turns_taken
+from fairplay.hosting.records import turns_taken
 from fairplay.journal.replay import Recorded
 from fairplay.observers.reporter import in_words, standings
 from fairplay.render.text import cut

@@ -9,7 +9,7 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.comparison import Comparison
-from fairplay.hosting.sitting import turns_taken
+from fairplay.hosting.records import turns_taken
 from fairplay.hosting.table import OPEN, Here
 from fairplay.hosting.terms import Terms
 from fairplay.journal.reenact import MOMENTS

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
 from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import ANOTHER, AnyMatch, Sitting, is_same, journal_in, path_of, sitting_for, turns_taken
-from fairplay.hosting.spec import MatchSpec, Outcome, Turns
-from fairplay.journal.record import Finished, MatchRecord
-from fairplay.journal.replay import about
+from fairplay.hosting.sitting import AnyMatch, Sitting, in_journal, sitting_for
+from fairplay.hosting.spec import MatchSpec, Outcome, turns_of
+from fairplay.journal.requests import Finished
 from fairplay.referee.blame import host_to_blame
 from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
@@ -36,7 +34,7 @@ def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
         hosted = hosted_for(spec, observers)
         hosted.play()
     except Finished:
-        return outcome_on_record(spec)
+        return outcome_before(spec)
     except HostFault as fault:
         return failed(spec, hosted, fault)
     return hosted.outcome()
@@ -63,7 +61,7 @@ async def run_async(
         hosted = hosted_for(spec, observers, None if gathered is None else Gathering(gathered))
         await hosted.play_async(ready)
     except Finished:
-        return outcome_on_record(spec)
+        return outcome_before(spec)
     except HostFault as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # whoever called us off does not want to hear of anything else
@@ -116,7 +114,7 @@ class Hosted:
 
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it."""
-        record, result = self.record, None
+        record, written, result = self.record, in_journal(self.record), None
         if self.ended:
             result = replace(self.match.result, receipt=None if record is None else record.receipt())
         return Outcome(
@@ -124,7 +122,7 @@ class Hosted:
             names=self.match.names,
             result=result,
             host_fault=host_fault,
-            journal=record.file if isinstance(record, MatchRecord) else None,
+            journal=None if written is None else written.file,
             evidence=tuple(self.notes.evidence),
             turns=() if record is None else turns_of(self.notes.took, len(self.match.names)),
             took=self._took,
@@ -147,8 +145,8 @@ class Hosted:
             for ejected in match.ejected:  # who is out already is called what it was called
                 labels[ejected.seat] = match.names[ejected.seat]
             self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
-            if isinstance(self.record, MatchRecord):
-                self.record.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
+            if (written := in_journal(self.record)) is not None:
+                written.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
             with host_to_blame(match.game):
                 final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
             return self._end(final)  # and all of it is settled
@@ -183,30 +181,11 @@ class Hosted:
         return match
 
 
-def outcome_on_record(spec: MatchSpec) -> Outcome:
+def outcome_before(spec: MatchSpec) -> Outcome:
     """What came of a match that was finished before. Raises BadRequest if it is another one, or not ours."""
-    path = path_of(spec)
-    with about(path):
-        recorded = journal_in(path.parent, spec.sync, spec.key).own(path)
-    if recorded.closing is None or not is_same(spec, recorded.opening):
-        raise BadRequest(f"{path}: {ANOTHER}")
-    entries = recorded.entries
-    head = Receipt(len(recorded.heads) - 1, recorded.heads[-1])
-    return Outcome(
-        id=recorded.opening.match,
-        names=recorded.names,
-        result=replace(recorded.closing.result, receipt=head),
-        journal=str(path),
-        evidence=tuple((entry.fact.seat, entry.evidence) for entry in entries if entry.evidence),
-        turns=turns_of(turns_taken(entries), len(recorded.names)),
-        took=recorded.closing.at - recorded.opening.at,
-    )
+    from fairplay.hosting.records import outcome_on_record
 
-
-def turns_of(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[Turns, ...]:
-    """The turns by seat, from how long each took."""
-    each = [took.get(seat, ()) for seat in range(seats)]
-    return tuple(Turns(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)
+    return outcome_on_record(spec)
 
 
 def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:

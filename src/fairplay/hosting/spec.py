@@ -1,6 +1,6 @@
 """Say all that a match needs, and how it came out, as small values that cross processes and machines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -10,8 +10,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.games import game_with
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import check_id
+from fairplay.journal.requests import Sync, check_id
 from fairplay.players.limits import Limits
 from fairplay.referee.host import distinct, seats_by_age
 
@@ -114,3 +113,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def seed_options(text: str | None) -> dict[str, Any]:
     """What a spec has to say of a seed in words: 64 hex digits are the seed itself, anything else can be guessed."""
     return {} if text is None else {"seed": seed_from(text), "guessable": not is_whole(text)}
+
+
+def turns_of(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[Turns, ...]:
+    """The turns by seat, from how long each took."""
+    each = [took.get(seat, ()) for seat in range(seats)]
+    return tuple(Turns(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
-from fairplay.journal.replay import Recorded
 from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
+
+if TYPE_CHECKING:  # where nothing is recorded, nobody needs it
+    from fairplay.journal.replay import Recorded
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -28,7 +30,7 @@ class Terms(msgspec.Struct, frozen=True):
         limits = None if self.limits is None else msgspec.structs.asdict(self.limits)
         return {"limits": limits and {name: it for name, it in limits.items() if it is not None}, "sandbox": sandbox}
 
-    def other_than(self, recorded: Recorded) -> dict[str, Any]:
+    def other_than(self, recorded: "Recorded") -> dict[str, Any]:
         """What a journal keeps of them if a match goes on, as far as they are others than before."""
         kept = self.kept
         return {
@@ -84,7 +86,7 @@ def own_key_places() -> list[str]:
 
 
 def terms_on_record(
-    recorded: Recorded, addresses: Sequence[str], limits: Limits | None, sandbox: str | None, hidden: Sequence[str]
+    recorded: "Recorded", addresses: Sequence[str], limits: Limits | None, sandbox: str | None, hidden: Sequence[str]
 ) -> Terms:
     """The terms on which a match goes on: those on record, unless others are named.
 

@@ -7,30 +7,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from pathlib import Path
 from typing import NoReturn
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import NotAFile, refuse_others
+from fairplay.journal.requests import ALWAYS, BATCH, OFF, InUse, Sync
 from fairplay.journal.syncing import Syncer, Told, sync_filesystem, syncfs
 
 LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-
-
-class Sync(Enum):
-    """When a line is safe from a power cut. From the end of this process it is safe at once, whatever is chosen."""
-
-    ALWAYS = "always"  # before anybody is told of it
-    BATCH = "batch"  # soon after, in the background; the end of a match before anybody is told of it
-    OFF = "off"  # whenever the operating system likes
-
-
-ALWAYS, BATCH, OFF = Sync  # looked up as `Sync.OFF` each takes as long as two calls
-
-
-class InUse(BadRequest):
-    """A file that another process writes to."""
 
 
 class Disk:

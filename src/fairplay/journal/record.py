@@ -1,7 +1,6 @@
 """Write matches down as they happen: a folder with a file for each match, and one chained line for each fact."""
 
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -10,13 +9,12 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.version import VERSION
-from fairplay.journal.append_file import AppendFile, Disk, Sync, created, reopened
+from fairplay.journal.append_file import AppendFile, Disk, created, reopened
 from fairplay.journal.lines import (
     FORMAT,
     NO_HASH,
@@ -33,20 +31,12 @@ from fairplay.journal.lines import (
 )
 from fairplay.journal.reenact import what_was_shown
 from fairplay.journal.replay import Recorded, ends_with_mark, recorded_in, text_of
+from fairplay.journal.requests import Finished, Sync, Unmarked, check_id
 from fairplay.journal.verify import lawful
 from fairplay.referee.host import drawn_id
 from fairplay.render.words import quoted
 
 REAL = Disk()
-ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-class Finished(BadRequest):
-    """A match that has ended, so that nobody can go on with it."""
-
-
-class Unmarked(BadRequest):
-    """A journal that does not bear our mark, so that nobody knows who wrote what it says."""
 
 
 class MatchRecord:
@@ -293,12 +283,6 @@ class Journal:
 def branched(recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
     """A match of its own that begins where another stood after so many facts."""
     return replace(recorded.at(facts), id=drawn_id(), names=names)
-
-
-def check_id(text: str) -> None:
-    """Raise BadRequest unless a match may have this id: it becomes the name of a file."""
-    if ID.fullmatch(text) is None:
-        raise BadRequest(f"{text!r} is no id of a match: it has 1 to 64 letters, digits, - and _")
 
 
 def known_of(answer: Answer) -> str:

@@ -22,12 +22,13 @@ from fairplay.core.roles import AsyncChannel, Record
 from fairplay.course.dialect import Call, Dialect
 from fairplay.course.servers import ServerRules
 from fairplay.games import game_with
+from fairplay.hosting.records import journal_in
 from fairplay.hosting.run import Hosted, run_async
-from fairplay.hosting.sitting import AnyMatch, Sitting, journal_in, new_match, unrecorded
+from fairplay.hosting.sitting import AnyMatch, Sitting, new_match, unrecorded
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.hosting.table import Gathering
 from fairplay.hosting.terms import Terms
-from fairplay.journal.append_file import Sync
+from fairplay.journal.requests import Sync
 from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.limits import Limits
 from fairplay.players.places import reason

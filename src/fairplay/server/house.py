@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Protocol
 from fairplay.core.errors import FairplayError
 from fairplay.core.game import Seat
 from fairplay.core.version import VERSION
-from fairplay.hosting.run import outcome_on_record
-from fairplay.hosting.sitting import Sitting, gone_on_with, journal_in, locations, new_match, sitting_for
+from fairplay.hosting.records import gone_on_with, journal_in, outcome_on_record
+from fairplay.hosting.sitting import Sitting, locations, new_match, sitting_for
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import Finished
+from fairplay.journal.requests import Finished, Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.players import wire
 from fairplay.players.line import Line

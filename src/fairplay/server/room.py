@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Observer, Record
+from fairplay.hosting.records import journal_in
 from fairplay.hosting.run import Hosted
-from fairplay.hosting.sitting import AnyMatch, Sitting, journal_in, unrecorded
+from fairplay.hosting.sitting import AnyMatch, Sitting, unrecorded
 from fairplay.hosting.spec import Outcome
 from fairplay.hosting.table import Gathering, Table
 from fairplay.hosting.terms import Terms
-from fairplay.journal.append_file import Sync
-from fairplay.journal.record import check_id
+from fairplay.journal.requests import Sync, check_id
 from fairplay.players.limits import Limits
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.referee.host import Referee, complain, dealt, seats_by_age

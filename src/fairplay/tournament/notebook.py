@@ -12,10 +12,11 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.version import VERSION
 from fairplay.hosting.spec import Entrant
-from fairplay.journal.append_file import AppendFile, Disk, InUse, Sync, created, reopened
+from fairplay.journal.append_file import AppendFile, Disk, created, reopened
 from fairplay.journal.files import opened
 from fairplay.journal.lines import NO_HASH, seal
 from fairplay.journal.record import REAL
+from fairplay.journal.requests import InUse, Sync
 from fairplay.tournament.counted import Counted, Ranking
 from fairplay.tournament.places import FILE, MATCHES
 from fairplay.tournament.spec import Cup

@@ -22,7 +22,7 @@ from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run, run_async
 from fairplay.hosting.sitting import path_of
 from fairplay.hosting.spec import MatchSpec, Outcome
-from fairplay.journal.append_file import InUse
+from fairplay.journal.requests import InUse
 from fairplay.journal.unfinished import has_begun
 from fairplay.players import slots
 from fairplay.players.location import Command, Invitation, far
