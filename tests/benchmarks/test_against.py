@@ -15,6 +15,10 @@ from tools.tables import ROOT
 
 AS_A_STRANGER = ("-c", "user.name=a stranger", "-c", "user.email=stranger@example.org")
 SLOW = "\n_deal = Fish.deal\nFish.deal = lambda *asked: [_deal(*asked) for _ in range(30)][0]\n"
+CORES = """
+import os
+print('{"fish.deal": {"us": %d}}' % len(os.sched_getaffinity(0)))
+"""
 OF_OLD = """
 import sys
 assert sys.argv[1:] == ["--json"], "nothing else was known then"
@@ -145,3 +149,15 @@ def test_whoever_is_interrupted_leaves_no_worktree(tree: Path, number: signal.Si
 
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
     assert leavings(tree) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us choose a core")
+def test_all_of_it_runs_on_one_core(tree: Path) -> None:
+    (tree / "benchmarks/run.py").write_text(
+        f"import sys\nif '--list' in sys.argv: sys.exit(print('fish.deal'))\n{CORES}"
+    )
+    commit(tree)
+
+    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "1")
+
+    assert (found["fish.deal"]["here"], found["fish.deal"]["there"]) == (1, 1)

@@ -76,6 +76,21 @@ def test_many_files_are_synced_in_one_call(tmp_path: Path, alone: list[AppendFil
         assert not disk.syncer.round()
 
 
+def test_what_was_synced_by_whoever_wrote_it_is_left_alone(tmp_path: Path, alone: list[AppendFile]) -> None:
+    disk = Counting()
+    with files(disk, tmp_path, 2) as (over, goes_on):
+        for file in (over, goes_on):
+            file.append(LINE)
+            disk.syncer._noted.append(file)
+        disk.syncer._dirty.clear()
+        over.sync()  # as at the end of a match
+        alone.clear()
+
+        assert disk.syncer.round()
+
+        assert alone == [goes_on]
+
+
 @NEEDS_SYNCFS
 def test_a_few_are_synced_by_themselves(tmp_path: Path, alone: list[AppendFile]) -> None:
     disk = Counting()

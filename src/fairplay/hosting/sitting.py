@@ -1,4 +1,4 @@
-"""Make a match ready to be played that a spec describes."""
+"""Make a match ready to be played, as a spec describes it."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

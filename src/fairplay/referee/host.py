@@ -124,7 +124,7 @@ class Referee:
             self._busy = False
 
     def _gathered(self) -> Inform:
-        """The same, for who lets the referee go when the match is over: as a context it takes longer than a turn."""
+        """The same, for whoever makes the referee free again: a context would take longer for every match."""
         self._refuse_if_busy()
         self._busy = True
         return Gallery(self._observers, self._report).tell

@@ -1,3 +1,5 @@
+"""Look at the pictures of Fish."""
+
 import random
 import re
 from collections import Counter

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, dist, sqrt
 
-from fairplay.games.fish.roster import look_of, players_of
+from fairplay.games.fish.roster import look_of, players_of, standing
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State
-from fairplay.games.fish.terminal import standing
 from fairplay.games.fish.view import View
 from fairplay.render.panel import EDGE, Board, Header, grain, picture
 from fairplay.render.svg import box, group, path, use, words

@@ -1,6 +1,6 @@
 """Say who plays Fish, for pictures and terminals: what everybody looks like, and how it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fairplay.core.game import Seat
 from fairplay.games.fish.state import Stage, State
@@ -56,3 +56,8 @@ def _mark(state: State, seat: Seat) -> str:
 def look_of(state: State, seat: Seat) -> Look:
     """What the penguins of a seat look like."""
     return LOOKS.get(state.colours[seat], UNKNOWN)
+
+
+def standing(state: State) -> Mapping[int, Seat]:
+    """Who stands on which cell."""
+    return {cell: seat for seat, cells in enumerate(state.penguins) for cell in cells}

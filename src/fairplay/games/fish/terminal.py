@@ -11,10 +11,9 @@ Where there is room, a tile is a hexagon with the number of its fish, and the le
 Else it is two signs: "R1", or only the number; a dot is a hole. What has changed is in brackets.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from fairplay.core.game import Seat
-from fairplay.games.fish.roster import players_of
+from fairplay.games.fish.roster import players_of, standing
 from fairplay.games.fish.state import State
 from fairplay.games.fish.view import View
 from fairplay.render.fit import Part, Room, Scale, left_out, part_of
@@ -71,11 +70,6 @@ def middle_of(state: State, cells: set[Cell]) -> tuple[float, float] | None:
     if not there:
         return None
     return sum(row for row, _ in there) / len(there), sum(column for _, column in there) / len(there)
-
-
-def standing(state: State) -> Mapping[Cell, Seat]:
-    """Who stands on which cell."""
-    return {cell: seat for seat, cells in enumerate(state.penguins) for cell in cells}
 
 
 def plain(words: str, code: str) -> str:

@@ -5,11 +5,11 @@ from math import ceil
 from typing import NamedTuple
 
 from fairplay.games.q.board import position_of
+from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.pieces import KINDS, Position
 from fairplay.games.q.roster import players_of, stage_in_words
 from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, PLAIN_LETTERS, definitions, shape_id
 from fairplay.games.q.state import Tiles
-from fairplay.games.q.terminal import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.view import View
 from fairplay.render.letters import fit
 from fairplay.render.panel import (
