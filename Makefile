@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo docs wheel test test-long check bench bench-peers against reliability guards goldens pictures tables ratings lock clean
+.PHONY: help setup demo docs wheel test test-long check bench bench-peers against reliability guards planted goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
@@ -18,6 +18,7 @@ help:
 	@echo "make against REV=...  measure this tree against another commit, by turns, and show the ratios"
 	@echo "make reliability  crash, kill, cut, tamper and fail, and count what was lost (a few minutes)"
 	@echo "make guards    show that every meter of reliability catches a planted bug"
+	@echo "make planted   plant each bug of tests/planted, and show that tests notice (BUGS=... for some; minutes)"
 	@echo "make goldens   write the golden playthroughs, pictures and example bots and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs anew"
@@ -97,6 +98,9 @@ reliability: setup
 
 guards: setup
 	@$(BIN)/python -m tests.reliability --guards
+
+planted: setup
+	@$(BIN)/python -m tests.planted $(BUGS)
 
 goldens: setup
 	@$(BIN)/python -m tests.records.goldens
