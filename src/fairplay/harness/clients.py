@@ -48,15 +48,25 @@ def unheard(text: str) -> None:
 
 
 async def act(dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = unheard) -> None:
-    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed.
+    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
+    await answer_calls(dialect, await signed_up(dialect, host, port, actor), actor, tell)
+
+
+async def signed_up(dialect: Dialect, host: str, port: int, actor: Actor) -> CourseLine:
+    """A line to a server that has been told the name of an actor, if the course has names."""
+    line = await dialled(host, port)
+    if dialect.name is not None:
+        await send(line, actor.name, PATIENCE)  # which does not wait: it is the first thing that is said
+    return line
+
+
+async def answer_calls(dialect: Dialect, line: CourseLine, actor: Actor, tell: Callable[[str], None] = unheard) -> None:
+    """Answer over a line until the server hangs up, or until it is time for the deed; the line is closed then.
 
     If it cannot go on, because of the server or of its own strategy, that is told.
     """
-    line = await dialled(host, port)
     seat, calls = Seat(dialect.caller(actor.name), sitting_down(actor), nothing), Counter[str]()
     try:
-        if dialect.name is not None:
-            await send(line, actor.name, PATIENCE)
         while (received := await next_call(line, PATIENCE)) is not None:
             call = call_in(received)
             calls[call.method] += 1
@@ -123,13 +133,24 @@ async def act_all(
     apart: float = APART,
     tell: Callable[[str], None] = unheard,
 ) -> None:
-    """All of them at once; they connect in their order."""
+    """All of them at once. They sign up one after the other: their order is the same whichever side is there first.
+
+    If there is no server for one of them, those before it play to the end; then BadRequest is raised.
+    """
     acting: list[asyncio.Task[None]] = []
+    missing: BadRequest | None = None
     try:
         for actor in actors:
-            acting.append(asyncio.create_task(act(dialect, host, port, actor, tell)))
+            try:
+                line = await signed_up(dialect, host, port, actor)
+            except BadRequest as error:
+                missing = error
+                break
+            acting.append(asyncio.create_task(answer_calls(dialect, line, actor, tell)))
             await asyncio.sleep(apart)
         await asyncio.gather(*acting)
+        if missing is not None:
+            raise missing
     finally:
         for one in acting:
             one.cancel()

@@ -1,0 +1,124 @@
+"""Start the clients of a course before their server: they connect in their order, whichever side comes first."""
+
+import asyncio
+import json
+import socket
+import threading
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.course.dialects import DIALECTS
+from fairplay.games.q.strategies import RECIPES
+from fairplay.harness import clients as harness_clients
+from fairplay.harness.clients import Actor, Deed, act_all
+from fairplay.harness.over_network import LOOPBACK
+from fairplay.players.address import house_strategy
+
+TIMES = 10
+APART = 0.013  # seconds between two clients, which is no divisor of the time between two attempts
+NAMES = tuple(f"client{number}" for number in range(5))
+
+
+class LateServer:
+    """A server that has its port, and listens only when it is told to; then it asks all who came for their names."""
+
+    def __init__(self, call: bytes = b"") -> None:
+        self._socket = socket.socket()
+        self._socket.bind((LOOPBACK, 0))  # who connects is refused
+        self._call = call  # that is answered by a name; none: it is said at sign-up
+        self.port: int = self._socket.getsockname()[1]
+
+    def names(self, count: int) -> list[str]:
+        """Listen, and hear the name of each of so many, in the order in which they are accepted."""
+        with self._socket:
+            self._socket.listen(count)
+            names = list[str]()
+            for _ in range(count):
+                connection, _ = self._socket.accept()
+                with connection, connection.makefile("rb") as said:
+                    connection.sendall(self._call)
+                    names.append(json.loads(said.readline()))
+            return names
+
+
+async def names_in_order(game: str, actors: list[Actor], call: bytes = b"") -> list[str]:
+    """The names at a server that listens when its clients have tried to connect."""
+    server = LateServer(call)
+    acting = asyncio.create_task(act_all(DIALECTS[game], LOOPBACK, server.port, actors, apart=APART))
+    await asyncio.sleep(0.08)  # in which they are refused; how often does not matter
+    names = await asyncio.to_thread(server.names, len(actors))
+    await acting
+    return names
+
+
+def test_clients_that_were_there_before_their_server_sign_up_in_their_order() -> None:
+    actors = [Actor(name, RECIPES["dag"]) for name in NAMES]
+
+    for _ in range(TIMES):
+        assert asyncio.run(names_in_order("q", actors)) == list(NAMES)
+
+
+def test_clients_without_names_connect_in_their_order_too() -> None:
+    strategy = house_strategy("tsuro", "first")
+    actors = [Actor(name, strategy, Deed("playing-as", said=b'"%b"\n' % name.encode())) for name in NAMES]
+
+    for _ in range(TIMES):
+        assert asyncio.run(names_in_order("tsuro", actors, b'["playing-as",["red"]]\n')) == list(NAMES)
+
+
+def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
+    said = list[Any]()
+
+    async def look(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        said.append("connected")
+        said.append(json.loads(await reader.readline()))
+        writer.close()
+
+    async def main() -> None:
+        async with await asyncio.start_server(look, LOOPBACK, 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            await act_all(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in NAMES])
+
+    asyncio.run(main())
+
+    assert said == [one for name in NAMES for one in ("connected", name)]
+
+
+def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 0.1)
+    heard = list[bytes]()
+
+    def serve(listening: socket.socket, refused: threading.Event) -> None:
+        connection, _ = listening.accept()
+        listening.close()
+        with connection, connection.makefile("rb") as said:
+            heard.append(said.readline())
+            refused.wait(20)
+            connection.sendall(b'["win",[true]]["setup",[]]')
+            with suppress(ConnectionError):
+                heard.append(said.readline())
+
+    with socket.create_server((LOOPBACK, 0)) as listening:
+        refused = threading.Event()
+        port = listening.getsockname()[1]
+        server = threading.Thread(target=serve, args=(listening, refused))
+        server.start()
+        told = list[str]()
+
+        async def main() -> None:
+            acting = asyncio.create_task(
+                act_all(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in "ab"], tell=told.append)
+            )
+            await asyncio.sleep(0.5)  # longer than anybody dials
+            refused.set()
+            await acting
+
+        with pytest.raises(BadRequest, match="there is no server at"):
+            asyncio.run(main())
+        server.join()
+
+    assert heard[0] == b'"a"\n'
+    assert told[0].startswith("a left: what came is no call of the course")
