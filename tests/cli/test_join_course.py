@@ -1,6 +1,7 @@
 """Join servers of the courses with the command: with every kind of player, and servers that are none."""
 
 import asyncio
+import re
 import sys
 import threading
 from pathlib import Path
@@ -157,6 +158,7 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
         ((*FISH, "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
         ((*FISH, "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
         ((*FISH, "nowhere", "greedy"), "'nowhere' is no place to meet; write PORT or HOST:PORT"),
+        (("1", "greedy", "--verbose"), "--verbose makes no sense without --course\n"),
         (("1", "greedy", "--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
     ],
 )
@@ -206,6 +208,39 @@ def test_a_tournament_without_a_match_for_the_player_is_over_too(game: str, play
 
     assert done.code == 0
     assert done.err.endswith("fairplay: it is over, and there was no match for the player\n")
+
+
+def test_each_call_and_answer_is_logged_with_its_time_if_that_is_asked_for() -> None:
+    with Script(b'["start",[true]]["end",[false]]') as host:
+        done = fairplay("join", *FISH, host.address, "greedy", "--name", "ann", "--verbose")
+        quiet = len(done.err.splitlines()) - 6
+
+    logged = [line.removeprefix("fairplay: ") for line in done.err.splitlines() if re.match(r"fairplay: \d\d:", line)]
+    assert [re.sub(r"^\d\d:\d\d:\d\d\.\d{6} ", "", line) for line in map(without_seconds, logged)] == [
+        '> "ann"',
+        '< ["start",[true]]',
+        '> "void" after S s',
+        '< ["end",[false]]',
+        '> "void" after S s',
+        "the server has hung up",
+    ]
+    assert quiet == 2  # what is said anyway: connected, and that there was no match
+
+
+def without_seconds(line: str) -> str:
+    return re.sub(r"after \d+\.\d{3} s$", "after S s", line)
+
+
+def test_wrong_others_of_a_server_of_tsuro_are_told_and_the_player_goes_on() -> None:
+    turn = b'["initial",[[[[2,0],"white","E",3,0]],3,4,5]]'
+    says = b'["playing-as",["black"]]["others",["black"]]' + turn + b'["end-of-tournament",[true]]'
+    with Script(says) as host:
+        done = fairplay("join", "--course", "tsuro", host.address, "first")
+
+    assert done.code == 0
+    assert 'fairplay: the server called others: others ["black"] does not fit black\n' in done.err
+    assert host.heard[:2] == [b'"void"', b'"void"']
+    assert len(host.heard) == 4
 
 
 @pytest.mark.parametrize("option", ["--wait", "--patience"])

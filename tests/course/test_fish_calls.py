@@ -241,9 +241,20 @@ def test_a_call_that_makes_no_sense_is_refused(refused: Call) -> None:
         greeted().messages(refused)
 
 
-def test_before_anything_is_shown_there_is_no_game() -> None:
-    with pytest.raises(BadRequest, match="nobody has shown"):
-        _ = greeted().game
+def test_before_anything_is_shown_the_board_is_likely_to_be_the_usual_one() -> None:
+    assert greeted().game == Fish(rows=5, columns=5, holes="random")
+
+
+def test_the_board_of_the_next_match_is_likely_to_be_that_of_the_last_one() -> None:
+    caller = greeted()
+    caller.messages(SETUP)
+    last = caller.game
+    caller.messages(Call("playing-as", ("white",)))
+
+    assert caller.game == last != FishCaller("me").game
+
+
+def test_without_a_colour_nothing_makes_sense() -> None:
     with pytest.raises(BadRequest, match="a player without colour"):
         FishCaller("me").messages(SETUP)
 

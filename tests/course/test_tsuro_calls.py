@@ -197,7 +197,6 @@ def test_the_end_of_the_tournament_says_whether_it_has_won() -> None:
         '["initial",[[],3,4]]',
         '["initial",[[],3,4,35]]',
         '["initial",[[[[5,90],"black","A",9,9]],3,4,5]]',  # that is us
-        '["initial",[[[[5,90],"blue","A",9,9]],3,4,5]]',  # who is that?
         '["initial",[[[[5,90],"red","E",9,9]],3,4,5]]',  # which does not face the board
         '["take-turn",[[],3,4]]',  # where are we?
         '["take-turn",[[[[5,90],"black","A",9,9]],3]]',
@@ -205,7 +204,6 @@ def test_the_end_of_the_tournament_says_whether_it_has_won() -> None:
         '["take-turn",[{},3,4]]',
         '["take-turn",[]]',
         '["playing-as",["brown"]]',
-        '["others",[["white","red"]]]',
         '["end-of-tournament",["void"]]',
         '["start",[true]]',
     ],
@@ -213,6 +211,75 @@ def test_the_end_of_the_tournament_says_whether_it_has_won() -> None:
 def test_a_call_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(BadRequest):
         greeted().messages(call(text))
+
+
+@pytest.mark.parametrize(
+    ("others", "remark"),
+    [
+        ('["black"]', 'others ["black"] does not fit black'),  # each player is told its own colour
+        ("[]", "others [] does not fit black"),
+        ('["white","white"]', 'others ["white","white"] does not fit black'),
+        ('[["white","red"]]', "not colours of Tsuro: "),
+        ('["brown"]', "not colours of Tsuro: "),
+    ],
+)
+def test_wrong_others_are_remarked_on_and_the_colours_are_taken_from_the_state(others: str, remark: str) -> None:
+    caller = TsuroCaller("")
+    caller.messages(call('["playing-as",["black"]]'))
+    assert caller.remark == ""
+    caller.messages(call(f'["others",{others}]'))
+    assert caller.remark.startswith(remark)
+
+    start, turn = caller.messages(INITIAL)
+    [later] = caller.messages(TURN)
+
+    assert isinstance(start, Start) and isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
+    assert caller.remark == ""
+    assert start.names == ("white", "black", "red", "green", "blue")  # who comes after us is not known yet
+    assert (start.seat, turn.view.seat, later.view.seat) == (1, 1, 1)
+    assert (turn.view.table.alive, later.view.table.alive) == ((0, 1, 2, 3, 4), (0, 1, 2))
+    assert caller.reply({"type": "lay", "tile": 9, "degrees": 90}) == [9, 90]
+
+
+def test_without_others_the_colours_are_taken_from_the_state() -> None:
+    caller = TsuroCaller("")
+    caller.messages(call('["playing-as",["black"]]'))
+    start, _ = caller.messages(INITIAL)
+
+    assert isinstance(start, Start)
+    assert (start.seat, len(start.names)) == (1, 5)
+    assert caller.remark == "there was no call of others"
+
+
+def test_a_colour_that_others_did_not_name_takes_part_once_the_state_has_it() -> None:
+    caller = greeted()
+    caller.messages(INITIAL)
+    [turn] = caller.messages(
+        call('["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"blue","D",0,4],[[5,90],"black","A",9,9]],9,10]]')
+    )
+    remark = caller.remark
+    [later] = caller.messages(
+        call('["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"blue","D",0,4],[[2,0],3,0]],9,10]]')
+    )
+
+    assert isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
+    assert remark == "others did not name blue, who is in the state"
+    assert (turn.view.seat, turn.view.table.alive, turn.view.table.fell) == (1, (0, 1, 4), (0, 0, 1, 1, 0))
+    assert (later.view.table.fell, caller.remark) == ((2, 0, 1, 1, 0), "")
+    assert GAME.unpack(GAME.pack(later.view)) == later.view
+
+
+def test_a_new_match_forgets_the_others_of_the_one_before() -> None:
+    caller = greeted()
+    caller.messages(INITIAL)
+    caller.messages(TURN)
+    caller.messages(call('["playing-as",["red"]]'))
+    caller.messages(call('["others",["white","black"]]'))
+    start, turn = caller.messages(INITIAL)
+
+    assert isinstance(start, Start) and isinstance(turn, TakeTurn)
+    assert (start.seat, start.names) == (2, ("white", "black", "red"))
+    assert (turn.view.table.round, turn.view.table.alive) == (0, (0, 2))
 
 
 def test_without_a_colour_nothing_makes_sense() -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import socket
-import threading
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -89,36 +87,35 @@ def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
 
 def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness_clients, "DIALLING", 0.1)
-    heard = list[bytes]()
+    told, tasks = list[str](), list[asyncio.Task[None]]()
 
-    def serve(listening: socket.socket, refused: threading.Event) -> None:
-        connection, _ = listening.accept()
-        listening.close()
-        with connection, connection.makefile("rb") as said:
-            heard.append(said.readline())
-            refused.wait(20)
-            connection.sendall(b'["win",[true]]["setup",[]]')
-            with suppress(ConnectionError):
-                heard.append(said.readline())
+    async def serve(connection: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=connection)
+        assert await reader.readline() == b'"a"\n'
+        await asyncio.sleep(0.3)  # longer than anybody dials
+        writer.write(b'["dance",[]]')
+        await reader.read()
+        writer.close()
 
-    with socket.create_server((LOOPBACK, 0)) as listening:
-        refused = threading.Event()
+    async def main() -> None:
+        listening = socket.create_server((LOOPBACK, 0))
         port = listening.getsockname()[1]
-        server = threading.Thread(target=serve, args=(listening, refused))
-        server.start()
-        told = list[str]()
 
-        async def main() -> None:
-            acting = asyncio.create_task(
-                act_all(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in "ab"], tell=told.append)
-            )
-            await asyncio.sleep(0.5)  # longer than anybody dials
-            refused.set()
-            await acting
+        def accept() -> None:
+            """Let one come in, and nobody else."""
+            connection, _ = listening.accept()
+            asyncio.get_running_loop().remove_reader(listening)
+            listening.close()
+            tasks.append(asyncio.create_task(serve(connection)))
 
-        with pytest.raises(BadRequest, match="there is no server at"):
-            asyncio.run(main())
-        server.join()
+        asyncio.get_running_loop().add_reader(listening, accept)
+        actors = [Actor(name, RECIPES["dag"]) for name in "ab"]
+        try:
+            await act_all(DIALECTS["q"], LOOPBACK, port, actors, tell=told.append)
+        finally:
+            await asyncio.gather(*tasks)
 
-    assert heard[0] == b'"a"\n'
-    assert told[0].startswith("a left: what came is no call of the course")
+    with pytest.raises(BadRequest, match="there is no server at"):
+        asyncio.run(main())
+
+    assert [line.partition(":")[0] for line in told] == ["a left"]  # when it was called, and not before

@@ -138,6 +138,8 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
         (("tsuro", "xservers"), "xadmin, xserver, xclients"),
         (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
+        (("fish", "xserver", "4000", "--verbose"), "--verbose makes no sense with xserver, only with xclients"),
+        (("fish", "xstate", "--verbose"), "--verbose makes no sense with xstate, only with xclients"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),
     ],
 )
@@ -227,6 +229,19 @@ def test_clients_say_what_a_server_did_that_they_left(
     said = capsys.readouterr().err
     assert said.startswith(f"fairplay: {why}" if why else "")
     assert said.count("\n") == bool(why)
+
+
+def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with Script(b'["start",[true]]') as host:
+        fish_clients(1, host_and_port(host.address)[1], verbose=True)
+
+    said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
+    assert [re.sub(r"after \d\.\d{3} s", "after S s", line) for line in said] == [
+        'fairplay: playerA TIME > "playerA"',
+        'fairplay: playerA TIME < ["start",[true]]',
+        'fairplay: playerA TIME > "void" after S s',
+        "fairplay: playerA TIME the server has hung up",
+    ]
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")

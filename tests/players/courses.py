@@ -15,7 +15,7 @@ from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Here
-from fairplay.players.course_client import join_course
+from fairplay.players.course_client import Seat, join_course
 from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.dial import dial
 from fairplay.players.limits import Limits
@@ -71,7 +71,8 @@ def honest(game: str, name: str) -> Come:
     async def come(desk: SignUp) -> bool:
         connection = dial(desk.host, desk.port, wait=0.0)
         named = name if DIALECTS[game].name is not None else ""
-        return await join_course(DIALECTS[game], connection, seated(strategy(game)), name=named, patience=SOON)
+        seat = Seat(DIALECTS[game].caller(named), seated(strategy(game)))
+        return await join_course(DIALECTS[game], connection, seat, name=named, patience=SOON)
 
     return come
 

@@ -12,7 +12,7 @@ from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
-from fairplay.players.course_client import join_course
+from fairplay.players.course_client import Seat, join_course
 from fairplay.players.course_remote import Client, CourseRemote
 from fairplay.players.dial import dial
 from fairplay.players.sign_up import SignUp
@@ -109,7 +109,7 @@ class Sat:
         self._sitting.remove(self)
 
 
-async def joined(at: int, when: When) -> bool:
+async def joined(at: int, when: When, ahead: int) -> bool:
     """Is there an n-th await at a client? Cancel there, and look."""
     before, sitting = holdings(), list[Sat]()
     place: asyncio.Future[tuple[str, int]] = asyncio.Future()
@@ -123,16 +123,18 @@ async def joined(at: int, when: When) -> bool:
 
     serving = asyncio.create_task(tournament("fish", [somebody, Talker("fish", "bob", at_once)], matches=2))
     connection = dial(*await place, wait=0.0)
-    cancelled = await cancelled_at(at, when, join_course(FISH, connection, sit_down, name="ann", patience=SOON))
+    seat = Seat(FISH.caller("ann"), sit_down, ahead=ahead)
+    cancelled = await cancelled_at(at, when, join_course(FISH, connection, seat, name="ann", patience=SOON))
     assert sitting == []
     assert connection.fileno() == -1
     await ended([serving], before)
     return cancelled
 
 
+@pytest.mark.parametrize("ahead", [0, 2])
 @pytest.mark.parametrize("when", When)
-def test_a_cancel_at_any_await_of_a_client_leaves_nothing(when: When) -> None:
-    assert asyncio.run(every_await(lambda at: joined(at, when))) > 30
+def test_a_cancel_at_any_await_of_a_client_leaves_nothing(when: When, ahead: int) -> None:
+    assert asyncio.run(every_await(lambda at: joined(at, when, ahead))) > 30
 
 
 def test_a_connection_is_closed_also_if_nobody_can_sign_up_by_that_name() -> None:
@@ -142,6 +144,6 @@ def test_a_connection_is_closed_also_if_nobody_can_sign_up_by_that_name() -> Non
         raise AssertionError("nobody plays")
 
     with theirs, pytest.raises(BadRequest, match="'x y' is no name"):
-        asyncio.run(join_course(FISH, ours, sit_down, name="x y"))
+        asyncio.run(join_course(FISH, ours, Seat(FISH.caller("x y"), sit_down), name="x y"))
 
     assert ours.fileno() == -1

@@ -14,6 +14,8 @@ from fairplay.harness.cases import Case, Each, Harness, Verdict, ask, read_cases
 from fairplay.harness.over_network import PROGRAMS, program_of
 from fairplay.harness.programs import HARNESSES
 
+CLIENTS = "xclients"
+
 
 @click.command()
 @click.argument("game")
@@ -21,6 +23,7 @@ from fairplay.harness.programs import HARNESSES
 @click.argument("arguments", nargs=-1)
 @click.option("--cases", "file", metavar="FILE", help="Run the cases in a .jsonl file instead of reading one.")
 @click.option("--show", "directory", metavar="DIR", help="Write every state there (xgames-with-observer).")
+@click.option("--verbose", is_flag=True, help="Log each call and answer with its time, on stderr (xclients).")
 @click.pass_context
 def course(
     context: click.Context,
@@ -29,16 +32,19 @@ def course(
     arguments: tuple[str, ...],
     file: str | None,
     directory: str | None,
+    verbose: bool,
 ) -> None:
     """Answer a test HARNESS of the course, such as xstate.
 
     Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
     xserver and xclients take a port: each is one end of a line, and what a server says in the end is printed.
     """
+    if verbose and harness != CLIENTS:
+        raise BadRequest(f"--verbose makes no sense with {harness}, only with {CLIENTS}")
     if harness in PROGRAMS.get(game, {}):
         if file is not None or directory is not None:
             raise BadRequest(f"{harness} is one end of a line, so --cases and --show make no sense")
-        be_an_end(game, harness, arguments)
+        be_an_end(game, harness, arguments, {"verbose": True} if verbose else {})
         return
     answer = find(game, harness)
     if arguments:
@@ -58,7 +64,7 @@ def course(
     context.exit(1 if failed else 0)
 
 
-def be_an_end(game: str, harness: str, words: tuple[str, ...]) -> None:
+def be_an_end(game: str, harness: str, words: tuple[str, ...], options: dict[str, Any]) -> None:
     """Be the course's server, or its clients."""
     program, arguments = program_of(game, harness, words)
     values = read_values(standard_input()) if program.reads and not (sys.stdin and sys.stdin.isatty()) else []
@@ -66,7 +72,7 @@ def be_an_end(game: str, harness: str, words: tuple[str, ...]) -> None:
         inspect.signature(program.run).bind(*arguments, *values)
     except TypeError:
         raise BadRequest(f"{harness} reads one JSON value from standard input, not {len(values)}") from None
-    told = program.run(*arguments, *values)
+    told = program.run(*arguments, *values, **options)
     if told is not None:
         click.echo(plain(told))
 

@@ -137,6 +137,7 @@ class Reported:
 )
 @pondering_option
 @bot_logs_option
+@click.option("--verbose", is_flag=True, help="With --course: log each call and answer with its time, on stderr.")
 @click.pass_context
 def join(
     context: click.Context,
@@ -153,6 +154,7 @@ def join(
     sandbox: str | None,
     pondering: bool,
     bot_logs: str | None,
+    verbose: bool,
 ) -> None:
     """Let PLAYER take part in matches that are hosted elsewhere.
 
@@ -168,7 +170,8 @@ def join(
     there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
 
     With --course, the player signs up at the server of a course. Where names are signed up and none is given, it is
-    made of what the player is called here.
+    made of what the player is called here. A program is started before it signs up, and for later matches of a
+    tournament ahead of them: a server may allow a call less time than that takes.
 
     The exit code is 0 when the last match ended with the player in it, and 1 if it failed or was ejected, or the line
     was lost.
@@ -184,8 +187,12 @@ def join(
         for option, given in {**others, "--pondering": pondering or None, "--bot-logs": bot_logs}.items():
             if given is not None:
                 raise BadRequest(f"{option} makes no sense with --course")
-        ended = joined_course(course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox)
+        ended = joined_course(
+            course, host, player, name=name, wait=wait, patience=patience, sandbox=sandbox, verbose=verbose
+        )
         context.exit(0 if ended else 1)
+    if verbose:
+        raise BadRequest("--verbose makes no sense without --course")
     where = far(player)
     if isinstance(where, Invitation):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
@@ -275,6 +282,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
             player,
             connected=lambda: say(f"connected to {host}"),
             hear=hear,
+            tell=say,
             **options,
         )
     except PlayerFailed as error:

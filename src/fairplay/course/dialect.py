@@ -40,9 +40,12 @@ class Callee(Protocol):
 class Caller(Protocol):
     """A server of a course, as one of our players sees it: its calls come in, and messages come of them."""
 
+    remark: str
+    """What is wrong with the last call, although it can be answered; empty: nothing."""
+
     @property
     def game(self) -> Game[Any, Any, Any]:
-        """The game as far as it is known from what was said; for the last messages it is known."""
+        """The game as far as it is known from what was said; for the last messages it is known, before it is likely."""
         ...
 
     def messages(self, call: Call) -> Sequence[Message]:

@@ -72,6 +72,11 @@ def moves_between(before: State, now: State) -> list[Any]:
     return moves
 
 
+def with_board(rows: int, columns: int) -> Fish:
+    """A game on a board of this size, of which nobody says how it was made."""
+    return Fish(rows=rows, columns=columns, holes="random")
+
+
 class FishCaller:
     """A server of the course, which our player plays on; seats are those of the colours in their fixed order.
 
@@ -80,16 +85,16 @@ class FishCaller:
     """
 
     def __init__(self, name: str) -> None:
+        self.remark = ""
         self._colour = ""  # ours
         self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: it has not begun
-        self._game: Fish | None = None  # known with the first state of a match
+        self._game = with_board(5, 5)  # as most servers have it; known with the first state of a match
+        self._begun = False
         self._scores: tuple[int, ...] = ()
 
     @property
     def game(self) -> Fish:
         """With a board as large as in the last state."""
-        if self._game is None:
-            raise BadRequest("nobody has shown a state of Fish yet")
         return self._game
 
     def messages(self, call: Call) -> Sequence[Message]:
@@ -101,7 +106,7 @@ class FishCaller:
                 return self._turn(plain, PLACING)
             case "playing-as", (colour,):
                 self._colour = read(colour, Colour, "a colour of Fish")
-                self._table, self._game = (), None
+                self._table, self._begun = (), False
                 return ()
             case "playing-with", (others,):
                 known = {self._colour, *read(others, tuple[Colour, ...], "a list of colours of Fish")}
@@ -111,16 +116,16 @@ class FishCaller:
             case "start", (bool(),):
                 return ()
             case "end", (bool(won),):
-                return () if self._game is None else (farewell(self._table.index(self._colour), won),)
+                return (farewell(self._table.index(self._colour), won),) if self._begun else ()
         raise BadRequest(f"not a call of Fish: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _turn(self, plain: Any, stage: Stage) -> Sequence[Message]:
         state = self._state(state_from(read(plain, CourseState, "a state of Fish")), stage)
         view = View(state.order[0], state)
         turn = TakeTurn(view)
-        if self._game is not None:
+        if self._begun:
             return (turn,)
-        self._game = Fish(rows=state.grid.rows, columns=state.grid.columns, holes="random")
+        self._begun, self._game = True, with_board(state.grid.rows, state.grid.columns)
         return Start(state.order[0], self._table, view), turn
 
     def _state(self, shown: State, stage: Stage) -> State:

@@ -77,6 +77,7 @@ class QCaller:
     """
 
     def __init__(self, name: str) -> None:
+        self.remark = ""
         self._name = name
         self._frame = PLAIN
         self._begun = False

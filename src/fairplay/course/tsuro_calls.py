@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Message, Start, TakeTurn
@@ -63,13 +65,15 @@ class TsuroCaller:
 
     Rounds are counted by our own turns. Why and when somebody left is not told: who should have placed before us and
     did not was ejected, all others fell in the round in which they are missed. Where avatars were first put is known
-    only while they are; and whoever comes after us is thought to be there until the first turn.
+    only while they are; and whoever comes after us is thought to be there until the first turn. Who plays is told by
+    `others`; if that cannot be true, it may be anybody, and the states say who.
     """
 
     def __init__(self, name: str) -> None:
+        self.remark = ""
         self._colour = ""  # ours
-        self._table: tuple[str, ...] = ()  # the colours of a match, by seat
-        self._fell: tuple[int, ...] = ()  # by seat, as in a table
+        self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: nobody has said so
+        self._fell: dict[str, int] = {}  # as in a table, of those who are not still in
         self._round = 0
         self._begun = False
 
@@ -80,6 +84,7 @@ class TsuroCaller:
 
     def messages(self, call: Call) -> Sequence[Message]:
         """A match begins for our player when it is to place its first tile."""
+        self.remark = ""
         match call.method, call.arguments:
             case "take-turn", (plain, *tiles):
                 return self._turn(plain, read_two(tiles))
@@ -87,16 +92,27 @@ class TsuroCaller:
                 return self._turn(plain, read_three(tiles))
             case "playing-as", (colour,):
                 self._colour = read(colour, Colour, "a colour of Tsuro")
-                self._table, self._round, self._begun = (), 0, False
+                self._table, self._fell, self._round, self._begun = (), {}, 0, False
                 return ()
             case "others", others:
-                known = {self._colour, *read(others, tuple[Colour, ...], "colours of Tsuro")}
-                self._table = tuple(colour for colour in COLOURS if colour in known)
-                self._fell = (STILL_IN,) * len(self._table)
+                self._table = self._told(others)
                 return ()
             case "end-of-tournament", (bool(won),):
                 return (farewell(self._table.index(self._colour), won),) if self._begun else ()
         raise BadRequest(f"not a call of Tsuro: {call.method[:20]} with {len(call.arguments)} arguments")
+
+    def _told(self, others: tuple[Any, ...]) -> tuple[str, ...]:
+        """The colours of a match by what `others` says; all of them if that is wrong."""
+        try:
+            told: tuple[str, ...] = read(others, tuple[Colour, ...], "colours of Tsuro")
+        except BadRequest as error:
+            self.remark = str(error)
+            return COLOURS
+        known = {self._colour, *told}
+        if not told or len(known) <= len(told):
+            self.remark = f"others {msgspec.json.encode(told).decode()} does not fit {self._colour}"
+            return COLOURS
+        return tuple(colour for colour in COLOURS if colour in known)
 
     def _turn(self, plain: Any, dealt: tuple[int, ...]) -> Sequence[Message]:
         placing = len(dealt) == 3
@@ -110,22 +126,28 @@ class TsuroCaller:
 
     def _seen(self, board: bytes, spots: dict[str, int], placing: bool) -> tuple[Seat, Table]:
         """Our seat, and the table on which everybody sits where its colour does."""
-        own, colours = self._colour, self._table
-        if own not in colours or not set(spots) <= set(colours) or (own in spots) == placing:
+        own = self._colour
+        if not own or (own in spots) == placing:
             raise BadRequest(f"not a state of Tsuro for {own or 'a player without colour'}")
+        if unknown := [colour for colour in spots if colour not in self._table]:
+            self.remark = f"others did not name {', '.join(unknown)}, who is in the state"
+        if not self._table:
+            self.remark = "there was no call of others"
+        if self.remark:
+            self._table = COLOURS
+        colours = self._table
         seat = colours.index(own)
         avatars = tuple(spots.get(colour, OUT) for colour in colours)
         waiting = tuple(range(seat, len(colours)))
         if placing:  # those before us have placed, or failed to
-            missed, fell = range(seat), ejected_in(0)
+            missed, fell = colours[:seat], ejected_in(0)
         else:
             self._round += 1
             waiting = tuple(other for other in waiting if avatars[other] != OUT)
-            missed, fell = range(len(colours)), self._round
-        self._fell = tuple(
-            fell if avatars[other] == OUT and when == STILL_IN and other in missed else when
-            for other, when in enumerate(self._fell)
-        )
+            missed, fell = colours, self._round
+        for colour in missed:
+            if colour not in spots:
+                self._fell.setdefault(colour, fell)
         nowhere = (OUT,) * len(colours)
         return seat, Table(
             grid(SIZE),
@@ -135,7 +157,7 @@ class TsuroCaller:
             PLACING if placing else PLAYING,
             self._round,
             waiting,
-            self._fell,
+            tuple(self._fell.get(colour, STILL_IN) for colour in colours),
             colours,
         )
 

@@ -14,7 +14,8 @@ from fairplay.core.game import Game
 from fairplay.core.roles import AnyStrategy, AsyncChannel
 from fairplay.course.dialect import Dialect
 from fairplay.hosting.table import Here
-from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_call, nothing, send
+from fairplay.players.call_log import CallLog
+from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_call, send, unsaid
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
 from fairplay.players.places import reason, written_place
@@ -43,39 +44,38 @@ class Actor(msgspec.Struct, frozen=True):
     deed: Deed | None = None
 
 
-def unheard(text: str) -> None:
-    """Nobody wants to know."""
-
-
-async def act(dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = unheard) -> None:
+async def act(dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = unsaid) -> None:
     """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
     await answer_calls(dialect, await signed_up(dialect, host, port, actor), actor, tell)
 
 
-async def signed_up(dialect: Dialect, host: str, port: int, actor: Actor) -> CourseLine:
+async def signed_up(dialect: Dialect, host: str, port: int, actor: Actor, log: CallLog | None = None) -> CourseLine:
     """A line to a server that has been told the name of an actor, if the course has names."""
     line = await dialled(host, port)
     if dialect.name is not None:
-        await send(line, actor.name, PATIENCE)  # which does not wait: it is the first thing that is said
+        await send(line, actor.name, PATIENCE, log)  # which does not wait: it is the first thing that is said
     return line
 
 
-async def answer_calls(dialect: Dialect, line: CourseLine, actor: Actor, tell: Callable[[str], None] = unheard) -> None:
+async def answer_calls(
+    dialect: Dialect, line: CourseLine, actor: Actor, tell: Callable[[str], None], log: CallLog | None = None
+) -> None:
     """Answer over a line until the server hangs up, or until it is time for the deed; the line is closed then.
 
     If it cannot go on, because of the server or of its own strategy, that is told.
     """
-    seat, calls = Seat(dialect.caller(actor.name), sitting_down(actor), nothing), Counter[str]()
+    seat = Seat(dialect.caller(actor.name), sitting_down(actor), tell=lambda text: tell(f"{actor.name}: {text}"))
+    calls = Counter[str]()
     try:
-        while (received := await next_call(line, PATIENCE)) is not None:
+        while (received := await next_call(line, PATIENCE, log)) is not None:
             call = call_in(received)
             calls[call.method] += 1
             reply, _ = await seat.answer(call)
             deed = actor.deed
             if deed is None or call.method != deed.method or calls[call.method] < deed.count:
-                await send(line, reply, PATIENCE)
+                await send(line, reply, PATIENCE, log)
             elif deed.said is None:
-                while await next_call(line, PATIENCE) is not None:  # until the server hangs up
+                while await next_call(line, PATIENCE, log) is not None:  # until the server hangs up
                     pass
                 return
             elif not deed.said:
@@ -131,22 +131,25 @@ async def act_all(
     actors: Sequence[Actor],
     *,
     apart: float = APART,
-    tell: Callable[[str], None] = unheard,
+    tell: Callable[[str], None] = unsaid,
+    verbose: bool = False,
 ) -> None:
     """All of them at once. They sign up one after the other: their order is the same whichever side is there first.
 
-    If there is no server for one of them, those before it play to the end; then BadRequest is raised.
+    If there is no server for one of them, those before it play to the end; then BadRequest is raised. With `verbose`,
+    all calls are told.
     """
     acting: list[asyncio.Task[None]] = []
     missing: BadRequest | None = None
     try:
         for actor in actors:
+            log = CallLog(tell, actor.name) if verbose else None
             try:
-                line = await signed_up(dialect, host, port, actor)
+                line = await signed_up(dialect, host, port, actor, log)
             except BadRequest as error:
                 missing = error
                 break
-            acting.append(asyncio.create_task(answer_calls(dialect, line, actor, tell)))
+            acting.append(asyncio.create_task(answer_calls(dialect, line, actor, tell, log)))
             await asyncio.sleep(apart)
         await asyncio.gather(*acting)
         if missing is not None:

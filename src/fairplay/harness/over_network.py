@@ -17,10 +17,11 @@ from fairplay.course.q import CourseState
 from fairplay.course.servers import SERVERS, ServerRules
 from fairplay.games.q.cheats import OF_THE_COURSE
 from fairplay.games.q.strategies import RECIPES
-from fairplay.harness.clients import Actor, Deed, act_all, unheard
+from fairplay.harness.clients import Actor, Deed, act_all
 from fairplay.harness.q import Actors
 from fairplay.harness.tsuro import PlayerSpec, strategy
 from fairplay.players.address import house_strategy
+from fairplay.players.course_client import unsaid
 from fairplay.referee.host import complain
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
@@ -75,10 +76,10 @@ def fish_server(port: int) -> Any:
     return served("fish", SERVERS["fish"].rules, port)
 
 
-def fish_clients(count: int, port: int, host: str = LOOPBACK) -> None:
+def fish_clients(count: int, port: int, host: str = LOOPBACK, *, verbose: bool = False) -> None:
     """So many good players."""
     actors = [Actor(letters(number), house_strategy("fish", "lookahead:2")) for number in range(count)]
-    asyncio.run(act_all(DIALECTS["fish"], host, port, actors, tell=say))
+    asyncio.run(act_all(DIALECTS["fish"], host, port, actors, tell=say, verbose=verbose))
 
 
 def letters(number: int) -> str:
@@ -97,11 +98,11 @@ def tsuro_server(port: int, *plain: Any) -> Any:
     return served("tsuro", replace(rules, most=len(players) or rules.most), port, [one.name for one in players])
 
 
-def tsuro_clients(host: str, port: int, plain: Any) -> None:
+def tsuro_clients(host: str, port: int, plain: Any, *, verbose: bool = False) -> None:
     """The players that are read, in their order."""
     players: tuple[PlayerSpec, ...] = read(plain, tuple[PlayerSpec, ...], "a list of players")
     actors = [Actor(one.name, house_strategy("tsuro", strategy(one.strategy))) for one in players]
-    asyncio.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say))
+    asyncio.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say, verbose=verbose))
 
 
 def q_server(port: int, plain: Any) -> Any:
@@ -127,11 +128,11 @@ async def q_served(config: ServerConfig, port: int, tell: Callable[[str], None])
     return SERVERS["q"].result(result.ranks, result.out)
 
 
-def q_clients(port: int, plain: Any) -> None:
+def q_clients(port: int, plain: Any, *, verbose: bool = False) -> None:
     """The actors of a configuration."""
     config = read(plain, ClientConfig, "a configuration of clients of Q")
     actors = [q_actor(actor) for actor in config.players]
-    asyncio.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say))
+    asyncio.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say, verbose=verbose))
 
 
 def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.05) -> Any:
@@ -147,7 +148,7 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
 
     async def both() -> Any:
         port = free_port()
-        serving = asyncio.create_task(q_served(scaled, port, unheard))
+        serving = asyncio.create_task(q_served(scaled, port, unsaid))
         await asyncio.sleep(0)  # in which it opens its door
         acting = asyncio.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors))
         try:

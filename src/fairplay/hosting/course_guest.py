@@ -9,20 +9,27 @@ from typing import Any
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
-from fairplay.core.messages import Message
+from fairplay.core.messages import Failed, Message
 from fairplay.core.roles import AsyncChannel
 from fairplay.course.dialect import Dialect
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import title
-from fairplay.hosting.table import OPEN, Table
+from fairplay.hosting.table import OPEN, Here
 from fairplay.hosting.terms import terms_for
 from fairplay.players.address import open_player
-from fairplay.players.course_client import check_name, join_course, name_for
+from fairplay.players.call_log import CallLog
+from fairplay.players.course_client import PlayerFailed, Seat, check_name, join_course, name_for
 from fairplay.players.dial import dial
+from fairplay.players.level import Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Near, far
 from fairplay.players.places import host_and_port
+from fairplay.players.process import Program
+from fairplay.players.remote import Remote
+from fairplay.referee.closing import surely
+from fairplay.referee.local import Local
 
+MATCHES_AHEAD = 2  # of a tournament for which programs are started: a match may be shorter than the start of one
 OTHERS = "./file.py, exec:COMMAND and py:module:Name"
 
 
@@ -37,10 +44,14 @@ def visit_course(
     sandbox: str | None,
     connected: Callable[[], None],
     hear: Callable[[Message], None],
+    tell: Callable[[str], None],
+    verbose: bool = False,
 ) -> bool:
     """Let the player at an address play at the server at a place; did it hear the end?
 
-    Whatever makes no sense is said before anybody is called. Raises what `join_course` raises.
+    Whatever makes no sense is said before anybody is called; and a program is started, and has said hello, before it
+    signs up, as a server may allow a call less time than that takes. With `verbose`, all calls are told. Raises what
+    `join_course` raises.
     """
     dialect = DIALECTS.get(course)
     if dialect is None:
@@ -50,15 +61,37 @@ def visit_course(
     where, location = host_and_port(place), location_of(address, dialect)
     limits = Limits(move=patience, start_up=patience)  # the server has its own, which are shorter
     terms = terms_for((address,), limits, sandbox)
-    with Table({0: location}, limits=limits, sandbox=terms.sandbox or OPEN) as table:
 
-        async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
-            return (await table.seated(game, clock=time.monotonic)).channels[0]
+    async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
+        if isinstance(location, Near):
+            return Here(Local(location.player, game, time.monotonic))
+        return await started(location, game, limits, terms.sandbox or OPEN)
 
-        connection = dial(*where, wait=wait)
-        connected()
-        sign = name_for(dialect, address) if name is None else name
-        return asyncio.run(join_course(dialect, connection, sit_down, name=sign, patience=patience, hear=hear))
+    sign = name_for(dialect, address) if name is None else name
+    ahead = 0 if isinstance(location, Near) else 1 if dialect.closing is None else MATCHES_AHEAD
+    seat = Seat(dialect.caller(sign), sit_down, hear, tell=tell, ahead=ahead)
+    log = CallLog(tell) if verbose else None
+    with asyncio.Runner() as runner:
+        try:
+            runner.run(seat.prepare())
+            connection = dial(*where, wait=wait)
+            connected()
+            return runner.run(join_course(dialect, connection, seat, name=sign, patience=patience, log=log))
+        finally:
+            runner.run(seat.leave())
+
+
+async def started(command: Command, game: Game[Any, Any, Any], limits: Limits, sandbox: Sandbox) -> Remote:
+    """A channel to a program that has said hello. Raises PlayerFailed."""
+    remote = Remote(await Program.start(command.words, sandbox=sandbox), game, limits=limits)
+    try:
+        answer = await remote.hello()
+        if isinstance(answer, Failed):
+            raise PlayerFailed(answer)
+    except BaseException:
+        await surely(remote.close(None))
+        raise
+    return remote
 
 
 def location_of(address: str, dialect: Dialect) -> Near | Command:

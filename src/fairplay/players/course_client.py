@@ -3,8 +3,9 @@
 import asyncio
 import re
 import socket
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,12 +15,13 @@ from fairplay.core.messages import End, Failed, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel
 from fairplay.course.dialect import VOID, Call, Caller, Dialect
 from fairplay.players import wire
+from fairplay.players.call_log import CallLog
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.serve import MOST_SHOWN, Misunderstood
 from fairplay.players.values import IllFormed
-from fairplay.referee.closing import surely
+from fairplay.referee.closing import all_surely
 
 PATIENCE = 600.0  # seconds without a call after which a server is given up
 LONGEST_NAME = 12  # letters, that every course with names takes
@@ -40,19 +42,23 @@ def nothing(message: Message) -> None:
     """Nobody else wants to hear it."""
 
 
+def unsaid(text: str) -> None:
+    """Nobody wants to know."""
+
+
 async def join_course(
     dialect: Dialect,
     connection: socket.socket,
-    sit_down: SitDown,
+    seat: "Seat",
     *,
     name: str = "",
     patience: float = PATIENCE,
-    hear: Callable[[Message], None] = nothing,
+    log: CallLog | None = None,
 ) -> bool:
     """Sign up over a connection and play until the server hangs up: were we told the end by then?
 
-    For every match a player sits down, and is closed after it; `hear` is told what it is told. The connection is closed
-    on every path. Raises Lost, Misunderstood (the server does not speak so) or PlayerFailed.
+    The connection is closed and the seat is left on every path. Raises Lost, Misunderstood (the server does not speak
+    so) or PlayerFailed.
     """
     try:
         if dialect.name is not None:
@@ -61,17 +67,18 @@ async def join_course(
         _, line = await asyncio.get_running_loop().create_connection(lambda: CourseLine(MOST_LINE), sock=connection)
     except BaseException:
         connection.close()
+        await seat.leave()
         raise
-    seat = Seat(dialect.caller(name), sit_down, hear)
     told_the_end = False
     try:
         if dialect.name is not None:
-            await send(line, name, patience)
-        while (received := await next_call(line, patience)) is not None:
+            await send(line, name, patience, log)
+        while (received := await next_call(line, patience, log)) is not None:
             call = call_in(received)
             reply, ended = await seat.answer(call)
             told_the_end = call.method == dialect.closing if dialect.closing is not None else ended
-            await send(line, reply, patience)
+            await send(line, reply, patience, log)
+            seat.prepare_next()
         return told_the_end
     finally:
         try:
@@ -81,13 +88,47 @@ async def join_course(
 
 
 class Seat:
-    """Where our player sits, one match after the other."""
+    """Where our player sits, one match after the other: for every match a player sits down, and is closed after it.
 
-    def __init__(self, caller: Caller, sit_down: SitDown, hear: Callable[[Message], None]) -> None:
+    To start a program may take longer than a call, so players can sit down before their matches begin. Whoever has a
+    seat has to leave it.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        sit_down: SitDown,
+        hear: Callable[[Message], None] = nothing,  # is told what the player is told
+        *,
+        tell: Callable[[str], None] = unsaid,  # is told what is wrong with the server, and does not matter
+        ahead: int = 0,  # for so many matches players sit down before the first; 0: for each when it begins
+    ) -> None:
         self._caller = caller
         self._sit_down = sit_down
         self._hear = hear
+        self._tell = tell
+        self._ahead = ahead
         self._channel: AsyncChannel | None = None
+        self._prepared: deque[Prepared] = deque()  # in what is likely to be their game
+        self._closing: list[asyncio.Task[None]] = []
+
+    async def prepare(self) -> None:
+        """Let players sit down for the first matches. Raises PlayerFailed."""
+        self._prepare(self._ahead)
+        await asyncio.gather(*(one.sitting_down for one in self._prepared))
+
+    def prepare_next(self) -> None:
+        """If nobody is prepared for the next match, let one sit down while a match is played, without waiting.
+
+        Never more than one: programs that start take cores from the one that plays.
+        """
+        if self._ahead > 1 and self._channel is not None:
+            self._prepare(1)
+
+    def _prepare(self, count: int) -> None:
+        while len(self._prepared) < count:
+            game = self._caller.game
+            self._prepared.append(Prepared(game, asyncio.ensure_future(self._sit_down(game))))
 
     async def answer(self, call: Call) -> tuple[Any, bool]:
         """The reply to a call, and whether it was the end of a match."""
@@ -96,10 +137,11 @@ class Seat:
             messages = self._caller.messages(call)
         except BadRequest as error:
             raise Misunderstood(f"what came is no call of the course: {error}") from None
+        if self._caller.remark:
+            self._tell(f"the server called {call.method[:MOST_SHOWN]}: {self._caller.remark}")
         for message in messages:
             if isinstance(message, Start):
-                await self.leave()
-                self._channel = await self._sit_down(self._caller.game)
+                await self._change_player()
             if self._channel is None:
                 raise Misunderstood(f"they called {call.method[:MOST_SHOWN]!r} before a match had begun")
             self._hear(message)
@@ -113,37 +155,85 @@ class Seat:
 
     async def leave(self) -> None:
         """Nobody sits there any more."""
+        self._close_player()
+        self._close_prepared()
+        closing, self._closing = self._closing, []
+        await all_surely([done(task) for task in closing])
+
+    async def _change_player(self) -> None:
+        """Let the player for a new match sit down; the server does not wait until the one before has gone."""
+        self._close_player()
+        if self._prepared and self._prepared[0].game != self._caller.game:
+            self._close_prepared()
+        self._prepare(1)
+        self._channel = await self._prepared[0].sitting_down
+        self._prepared.popleft()
+
+    def _close_player(self) -> None:
         channel, self._channel = self._channel, None
         if channel is not None:
-            await surely(channel.close(None))
+            self._closing.append(asyncio.create_task(channel.close(None)))
+
+    def _close_prepared(self) -> None:
+        for prepared in self._prepared:
+            prepared.sitting_down.cancel()
+            self._closing.append(asyncio.create_task(close_prepared(prepared)))
+        self._prepared.clear()
 
 
-async def next_call(line: CourseLine, patience: float) -> bytes | None:
+class Prepared(NamedTuple):
+    """A player that sits down before its match begins."""
+
+    game: Game[Any, Any, Any]
+    sitting_down: asyncio.Future[AsyncChannel]
+
+
+async def close_prepared(prepared: Prepared) -> None:
+    """Close a player that nobody needs, if it sat down; if it failed, that is nobody's business."""
+    await asyncio.wait((prepared.sitting_down,))
+    if not prepared.sitting_down.cancelled() and prepared.sitting_down.exception() is None:
+        await prepared.sitting_down.result().close(None)
+
+
+async def done(task: asyncio.Task[None]) -> None:
+    """Wait for it."""
+    await task
+
+
+async def next_call(line: CourseLine, patience: float, log: CallLog | None = None) -> bytes | None:
     """The next value from a server; None: it has hung up."""
     try:
         async with asyncio.timeout(patience):
-            return await line.receive()
+            received = await line.receive()
     except TimeoutError:
         raise Lost(f"no call came for {patience:g} s") from None
     except Closed:
         if line.unfinished:
             raise Lost("the server hung up in the middle of a call") from None
+        if log is not None:
+            log.end("the server has hung up")
         return None
     except TooMuch:
         raise Lost(f"a call of more than {MOST_LINE} bytes came") from None
     except IllFormed as wrong:
         raise Misunderstood(f"what came is no call: {wrong}: {wrong.text[:MOST_SHOWN]!r}") from None
+    if log is not None:
+        log.hear(received)
+    return received
 
 
-async def send(line: CourseLine, value: Any, patience: float) -> None:
+async def send(line: CourseLine, value: Any, patience: float, log: CallLog | None = None) -> None:
     """Send a value. If the server has hung up, what it said last is still to be read."""
+    text = wire.encode(value) + b"\n"
     try:
         async with asyncio.timeout(patience):
-            await line.send(wire.encode(value) + b"\n")
+            await line.send(text)
     except TimeoutError:
         raise Lost(f"the server did not listen for {patience:g} s") from None
     except Closed:
         pass
+    if log is not None:
+        log.say(text)
 
 
 def call_in(received: bytes) -> Call:

@@ -1,0 +1,114 @@
+"""Join servers of the courses that allow little time: programs are ready before they sign up, and for later matches."""
+
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from fairplay.players.limits import Limits
+from tests.cli.command import BEST_SANDBOX, Done, fairplay
+from tests.cli.test_join_course import Server
+
+UNSTARTED = ("--sandbox", "none")  # so that the program may write a file
+SLOW_TO_START = """
+import json, sys, time
+time.sleep(0.3)
+for line in sys.stdin:
+    message = json.loads(line)
+    with open({log!r}, "a") as log:
+        log.write(message["type"] + "\\n")
+    print(json.dumps({{"nonce": message["nonce"], "answer": None}}), flush=True)
+"""
+FIRST = """
+import time
+from fairplay.games import title
+
+def take_turn(view):
+    return next(title({game!r}).rules().actions(view))
+"""
+TIGHT = Limits(move=0.2)
+BUSY_S = 0.05  # seconds that a sleeper wakes up late: a quarter of what a call may take
+
+
+class Disturbance(threading.Thread):
+    """Sleeps again and again while a test runs, and keeps by how much it woke up late at worst."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.worst_s = 0.0
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        while not self._over.is_set():
+            since = time.monotonic()
+            self._over.wait(0.005)
+            self.worst_s = max(self.worst_s, time.monotonic() - since - 0.005)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+
+def joined_once(game: str, bot: str, log: Path) -> tuple[Done, list[str]]:
+    """What the command says, and what the program had been told when its client connected to a server that hangs up."""
+    told: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            told.extend(log.read_text().split())
+            connection.close()
+
+        server = threading.Thread(target=serve)
+        server.start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        done = fairplay("join", "--course", game, address, bot, *UNSTARTED, "--name", "ann")
+        server.join()
+    return done, told
+
+
+@pytest.mark.parametrize(("game", "programs"), [("fish", 2), ("q", 1)])
+def test_a_program_has_said_hello_before_it_signs_up(game: str, programs: int, tmp_path: Path) -> None:
+    log, bot = tmp_path / "log", tmp_path / "bot.py"
+    bot.write_text(SLOW_TO_START.format(log=str(log)))
+    done, told = joined_once(game, f"exec:{sys.executable} -I -S {bot}", log)
+
+    assert told == ["hello"] * programs  # in a tournament also for the next match
+    assert done.err.splitlines()[-1].startswith("fairplay: the server hung up before the end")
+
+
+def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        done = fairplay("join", "--course", "q", address, f"exec:{sys.executable} -c exit(3)", *UNSTARTED)
+        listening.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("fairplay: the player failed, crashed: the program ended with exit code 3\n")
+
+
+@pytest.mark.parametrize(("game", "matches"), [("tsuro", 1), ("tsuro", 2), ("q", 1)])
+def test_a_python_program_survives_a_server_that_allows_a_fifth_of_a_second_for_a_call(
+    game: str, matches: int, tmp_path: Path
+) -> None:
+    bot = tmp_path / "my_bot.py"
+    bot.write_text(FIRST.format(game=game))
+    server = Server(game, TIGHT, matches)
+    with Disturbance() as disturbance, server:
+        done = fairplay("join", "--course", game, server.address, str(bot), *BEST_SANDBOX, "--verbose")
+
+    out = {**server.came.ejected, **server.came.failed}
+    if out and disturbance.worst_s > BUSY_S:
+        pytest.skip(f"the machine was too busy: a sleeper woke up {disturbance.worst_s:.3f} s late")
+    assert out == {}, done.err
+    assert done.code == 0
