@@ -8,44 +8,18 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Fault, Receipt
-from fairplay.core.game import Moment
-from fairplay.core.messages import Answer, Answered, Failed, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Parting
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.course.dialect import Call
 from fairplay.players.course_line import CourseLine
-from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client, CourseRemote
-from fairplay.players.limits import Limits
+from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client
 from fairplay.players.line import Closed
 from fairplay.players.values import MOST_BLANKS
-from fairplay.referee.local import NO_ACTION
 from tests.players.courses import run, turns
 from tests.players.lines import Clockwork, in_clockwork
-from tests.toy import Play, Toy
 
 CALL = Call("hear", (True,))
 SOON = 20.0
-GAME = Toy(cards=6, hand=2)
-VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
-START, TURN, TELL = Start(0, ("ann", "bob"), VIEW), TakeTurn(VIEW), Tell(5)
-
-
-class Plain:
-    """The toy as a course might say it: a greeting in two calls, a card as the reply, nothing for news."""
-
-    def calls(self, message: Message) -> list[Call]:
-        match message:
-            case Start():
-                return [Call("as", (0,)), Call("with", (["bob"],))]
-            case TakeTurn():
-                return [Call("turn", ())]
-        return []
-
-    def action(self, reply: Any) -> Any:
-        if not isinstance(reply, list):
-            raise BadRequest("a card in a list was due")
-        return {"type": "play", "card": reply[0]}
 
 
 @asynccontextmanager
@@ -248,6 +222,25 @@ def test_a_line_is_read_again_when_what_was_too_much_has_been_taken() -> None:
     assert on_line(act) == [b"[1]", b"[2]", b"[3]", b"[4]"]
 
 
+def test_a_line_is_not_read_again_before_all_that_was_too_much_has_been_taken() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> None:
+        async def flood() -> None:
+            """Send until nothing is read any more."""
+            with pytest.raises(BlockingIOError):
+                for _ in range(1000):
+                    theirs.send(b"[1] " * 1000)
+                    await turns(1)
+
+        await flood()
+        for _ in range(3):
+            await line.receive()
+            await turns()
+            with pytest.raises(BlockingIOError):
+                theirs.send(b"[1] ")
+
+    on_line(act)
+
+
 def test_who_has_stopped_talking_still_hears() -> None:
     async def act(line: CourseLine, theirs: socket.socket) -> bytes:
         theirs.shutdown(socket.SHUT_WR)
@@ -322,83 +315,3 @@ def test_who_reads_slowly_is_waited_for() -> None:
         return await asking
 
     assert isinstance(with_client(act), Answered)
-
-
-# A channel for one match.
-
-
-def asked(
-    message: Message, *replies: bytes, limits: Limits | None = None, after: float = 1.0
-) -> tuple[Answer, list[bytes]]:
-    """The answer to a message, when each of its calls is replied to after a second, and the calls."""
-
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> tuple[Answer, list[bytes]]:
-        channel = CourseRemote(client, Plain(), GAME, limits=limits or Limits())
-        asking, calls = asyncio.create_task(channel.ask(message)), list[bytes]()
-        for reply in replies:
-            calls.append(await heard(theirs))
-            await asyncio.sleep(1.0)
-            theirs.send(reply)
-        return await asking, calls
-
-    found: tuple[Answer, list[bytes]] = in_no_time(act)
-    return found
-
-
-def test_a_message_is_as_many_calls_as_the_dialect_makes_of_it() -> None:
-    answer, calls = asked(START, b'"void"', b'"void"', limits=Limits(move=1.5))
-
-    assert calls == [b'["as",[0]]\n', b'["with",[["bob"]]]\n']
-    assert isinstance(answer, Answered) and answer.value is None and answer.took == pytest.approx(2.0, abs=0.01)
-    assert asked(TELL) == (Answered(None), [])
-
-
-def test_the_first_call_that_fails_is_the_last() -> None:
-    answer, calls = asked(START, b'"no"')
-
-    assert why(answer) == (Fault.MALFORMED, NOT_VOID) and calls == [b'["as",[0]]\n']
-    assert answer.took == pytest.approx(1.0, abs=0.01)
-
-
-def test_a_reply_to_a_turn_becomes_an_action() -> None:
-    answer, calls = asked(TURN, b" [ 3 ] ")
-
-    assert isinstance(answer, Answered) and answer.value == Play(3) and calls == [b'["turn",[]]\n']
-    assert answer.evidence is not None and "received b'[ 3 ]'" in answer.evidence()
-
-
-@pytest.mark.parametrize("reply", [b'"void"', b'["x"]', b"[[3]]", b"[true]"], ids=repr)
-def test_a_reply_that_is_no_action_is_malformed(reply: bytes) -> None:
-    assert why(asked(TURN, reply)[0]) == (Fault.MALFORMED, NO_ACTION)
-
-
-def test_turns_are_paid_from_the_bank() -> None:
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answer:
-        channel = CourseRemote(client, Plain(), GAME, limits=Limits(move=5.0, bank=5.0))
-        loop.call_later(4.0, theirs.send, b"[3]")
-        assert isinstance(await channel.ask(TURN), Answered)
-        return await channel.ask(TURN)
-
-    assert why(in_no_time(act)) == (Fault.TIMED_OUT, "no answer within 1 s")
-
-
-@pytest.mark.parametrize(
-    ("parting", "reply", "cut"),
-    [
-        (None, b'"void"', False),
-        (Receipt(7, "ab"), b'"void"', False),
-        (Ejected(0, Fault.ILLEGAL, Moment.TURN, "against the rules"), b'"void"', True),
-        (None, b"void", True),
-    ],
-)
-def test_the_line_outlives_a_match_unless_the_player_is_out(parting: Parting, reply: bytes, cut: bool) -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
-        channel = CourseRemote(client, Plain(), GAME)
-        await replying(client, theirs, reply)
-        await channel.close(parting)
-        if cut:
-            assert await heard(theirs) == b""
-        else:
-            assert isinstance(await replying(client, theirs, b'"void"'), Answered)
-
-    with_client(act)

@@ -15,6 +15,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/benchmarks/",
     "tests/server/test_strangers.py",
     "tests/server/test_course.py",
+    "tests/server/test_course_attacks.py",
     "tests/players/test_course_remote.py",
     "tests/players/test_shown.py",
     "tests/server/test_bad_ways.py",

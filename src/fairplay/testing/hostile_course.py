@@ -76,6 +76,18 @@ def endlessly(begin: bytes, block: bytes) -> Callable[[Called], None]:
     return do
 
 
+def dripping(begin: bytes, drop: bytes) -> Callable[[Called], None]:
+    """The deed of sending this bit by bit, for ever."""
+
+    def do(called: Called) -> None:
+        called.say(begin)
+        while True:
+            called.say(drop)
+            time.sleep(PAUSE)
+
+    return do
+
+
 def break_off(called: Called) -> None:
     """Send an answer but for its last byte, and nothing more."""
     called.say(called.good[:-1])
@@ -134,6 +146,7 @@ NO_ANSWERS = {
     "answers an object of no kind": '{"type":"win"}',
     "answers null": "null",
     "answers a bare number": "7",
+    "answers a bare huge number": "9" * 5000,
     "answers two numbers": "1 2",
     "answers a list of nothing": "[[]]",
     "answers an empty text": '""',
@@ -163,6 +176,9 @@ DEEDS: dict[str, CourseDeed] = {
         CourseDeed("breaks off and is silent", Fault.TIMED_OUT, break_off),
         CourseDeed("is silent", Fault.TIMED_OUT, Called.lie_low),
         CourseDeed("is silent in white space", Fault.TIMED_OUT, saying(" " * 5000)),
+        CourseDeed("drips white space", Fault.TIMED_OUT, dripping(b"", b" ")),
+        CourseDeed("drips a text", Fault.TIMED_OUT, dripping(b'"', b"x")),
+        CourseDeed("drips a list", Fault.TIMED_OUT, dripping(b"[0", b",0")),
         CourseDeed("closes", Fault.GONE, lambda called: called.connection.close()),
         CourseDeed("resets", Fault.GONE, reset),
         CourseDeed("stops talking", Fault.GONE, stop_talking),
