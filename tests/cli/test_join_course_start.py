@@ -1,5 +1,6 @@
 """Join servers of the courses that allow little time: programs are ready before they sign up, and for later matches."""
 
+import signal
 import socket
 import sys
 import threading
@@ -10,10 +11,12 @@ from typing import Self
 import pytest
 
 from fairplay.players.limits import Limits
-from tests.cli.command import BEST_SANDBOX, Done, fairplay
+from tests.cli.command import BEST_SANDBOX, SCRIPT, Done, fairplay, started
+from tests.cli.test_join import free_port
 from tests.cli.test_join_course import Server
+from tests.players.programs import alive, soon
 
-UNSTARTED = ("--sandbox", "none")  # so that the program may write a file
+OPEN = ("--sandbox", "none")  # so that the program may write a file
 SLOW_TO_START = """
 import json, sys, time
 time.sleep(0.3)
@@ -24,7 +27,6 @@ for line in sys.stdin:
     print(json.dumps({{"nonce": message["nonce"], "answer": None}}), flush=True)
 """
 FIRST = """
-import time
 from fairplay.games import title
 
 def take_turn(view):
@@ -70,7 +72,7 @@ def joined_once(game: str, bot: str, log: Path) -> tuple[Done, list[str]]:
         server = threading.Thread(target=serve)
         server.start()
         address = f"127.0.0.1:{listening.getsockname()[1]}"
-        done = fairplay("join", "--course", game, address, bot, *UNSTARTED, "--name", "ann")
+        done = fairplay("join", "--course", game, address, bot, *OPEN, "--name", "ann")
         server.join()
     return done, told
 
@@ -88,13 +90,28 @@ def test_a_program_has_said_hello_before_it_signs_up(game: str, programs: int, t
 def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
-        done = fairplay("join", "--course", "q", address, f"exec:{sys.executable} -c exit(3)", *UNSTARTED)
+        done = fairplay("join", "--course", "q", address, f"exec:{sys.executable} -c exit(3)", *OPEN)
         listening.setblocking(False)
         with pytest.raises(BlockingIOError):
             listening.accept()
 
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("fairplay: the player failed, crashed: the program ended with exit code 3\n")
+
+
+def test_ctrl_c_while_the_server_is_waited_for_ends_the_program_too(tmp_path: Path) -> None:
+    log, bot = tmp_path / "log", tmp_path / "bot.py"
+    bot.write_text(SLOW_TO_START.format(log=str(log)))
+    nowhere = f"127.0.0.1:{free_port()}"
+    words = ("join", "--course", "q", nowhere, f"exec:{sys.executable} -I -S {bot}", *OPEN, "--wait", "100")
+    with started([SCRIPT, *words]) as joining:
+        while not log.exists():
+            time.sleep(0.01)
+        joining.send_signal(signal.SIGINT)
+        joining.wait(50)  # which is less than it would wait for the server
+
+    assert joining.returncode == 130
+    assert soon(lambda: not alive(str(bot)))
 
 
 @pytest.mark.parametrize(("game", "matches"), [("tsuro", 1), ("tsuro", 2), ("q", 1)])
