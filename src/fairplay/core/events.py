@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
+from fairplay.core.enums import immutable
 from fairplay.core.game import Moment, Ranking, Seat
 
 
+@immutable
 class Fault(Enum):
     """What a player did wrong. A fault of the host is an exception of ours, never one of these."""
 

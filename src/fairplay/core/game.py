@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, get_type_hints
 import msgspec
 
 from fairplay.core.chance import Dice
+from fairplay.core.enums import immutable
 from fairplay.core.errors import BadRequest
 
 State = TypeVar("State")
@@ -18,6 +19,7 @@ Seat = int  # 0 goes first; whoever seats the players orders them
 Ranking = tuple[frozenset[Seat], ...]  # best first; ties share a set
 
 
+@immutable
 class Moment(Enum):
     """When a player was called: an ejection has its effects by the moment it happens in."""
 

@@ -63,7 +63,7 @@ def xstate(plain: Any) -> Any:
     if not state.order or not state.penguins[state.order[0]]:
         return False
     first = state.penguins[state.order[0]][0]
-    for line in state.grid.lines(first):
+    for line in state.grid.lines[first]:
         if line and state.free >> line[0] & 1:
             return state_to(moved(state, first, line[0]))
     return False
@@ -75,7 +75,7 @@ def xtree(plain: Any) -> Any:
     node = Node(state_from(asked.state)).after(Move(asked.start, asked.to))
     answers = [branch for branch in node.branches() if isinstance(branch, Move)]
     grid = node.state.grid
-    for line in grid.lines(grid.positions.index(asked.to)):
+    for line in grid.lines[grid.positions.index(asked.to)]:
         beside = [answer.start for answer in answers if line and answer.to == grid.positions[line[0]]]
         if beside:
             return action_to(Move(min(beside), grid.positions[line[0]]))

@@ -108,7 +108,7 @@ def test_the_six_neighbours_of_a_tile(start: tuple[int, int], reached: list[tupl
     cell = state.grid.cell(start)
     assert cell is not None
 
-    first_steps = [state.grid.positions[line[0]] for line in state.grid.lines(cell)]
+    first_steps = [state.grid.positions[line[0]] for line in state.grid.lines[cell]]
 
     assert first_steps == reached
 

@@ -93,3 +93,9 @@ def test_whoever_looks_ahead_in_the_wrong_way_is_told_the_right_one() -> None:
         "there are no actions in what seat 0 sees, as it is the turn of seat 1; to look ahead: "
         "state = game.imagine(view), then game.actions(game.view(state, game.turn(state)))"
     )
+
+
+def test_a_stage_can_be_compared_with_its_name() -> None:
+    assert VIEW.stage == "playing"
+    assert str(VIEW.stage) == "playing"
+    assert VIEW.stage != "placing"

@@ -159,3 +159,10 @@ def test_whoever_waits_imagines_tiles_for_whoever_is_on_turn() -> None:
 
     assert len(state.dealt) == 2
     assert GAME.view(state, 1) == match.view(1)
+
+
+def test_a_stage_can_be_compared_with_its_name() -> None:
+    _, match = placed()
+
+    assert match.view(0).stage == "playing"
+    assert GAME.view(GAME.deal(3, SEED), 0).stage == "placing"

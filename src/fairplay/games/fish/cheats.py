@@ -43,8 +43,8 @@ def with_anothers(view: View) -> Action | None:
 
 def bent(view: View) -> Action | None:
     """§4.2: a move to a free tile that is on no line."""
-    paths, free = view.state.grid.paths, view.state.free
-    return next((move for start, to, move in leaps(view) if to not in paths[start] and free >> to & 1), None)
+    path, free = view.state.grid.path, view.state.free
+    return next((move for start, to, move in leaps(view) if not path(start, to) and free >> to & 1), None)
 
 
 def staying(view: View) -> Action | None:
@@ -64,8 +64,8 @@ def through_a_hole(view: View) -> Action | None:
 
 def into_a_hole(view: View) -> Action | None:
     """§4.3: a move that ends where no tile is."""
-    paths, fish_at = view.state.grid.paths, view.state.fish_at
-    return next((move for start, to, move in leaps(view) if to in paths[start] and not fish_at(to)), None)
+    path, fish_at = view.state.grid.path, view.state.fish_at
+    return next((move for start, to, move in leaps(view) if path(start, to) and not fish_at(to)), None)
 
 
 def too_late(view: View) -> Action | None:
@@ -86,7 +86,7 @@ def jumps(view: View) -> Iterator[tuple[Move, list[int]]]:
     """Moves along a line to a free tile, and the cells on the way that are not free."""
     state = view.state
     for start, to, move in leaps(view):
-        blocked = state.grid.paths[start].get(to, 0) & ~state.free
+        blocked = state.grid.path(start, to) & ~state.free
         if blocked and state.free >> to & 1:
             yield move, list(cells(blocked))
 

@@ -159,7 +159,7 @@ def check_move(state: State, seat: Seat, move: Move) -> None:
     start, to = board.cell(move.start), board.cell(move.to)
     if start is None or start not in state.penguins[seat]:
         raise IllegalAction("4.1", f"there is no penguin of yours at {list(move.start)}")
-    path = 0 if to is None else board.paths[start].get(to, 0)
+    path = 0 if to is None else board.path(start, to)
     if not path:
         raise IllegalAction("4.2", f"no straight line leads from {list(move.start)} to {list(move.to)}")
     if path & ~state.free:

@@ -203,7 +203,7 @@ class Stars(dict[int, Star]):
         self._grid = grid
 
     def __missing__(self, cell: int) -> Star:
-        lines = [line for line in self._grid.lines(cell) if line]
+        lines = [line for line in self._grid.lines[cell] if line]
         rising = tuple(sum(1 << to for to in line) for line in lines if line[0] > cell)
         falling = tuple(sum(1 << to for to in line) for line in lines if line[0] < cell)
         self[cell] = sum(rising) + sum(falling), rising, falling

@@ -1,11 +1,12 @@
 """Hold a position of Fish, and say how placing, moving, skipping and leaving change it."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any, cast
 
 import msgspec
 
+from fairplay.core.enums import immutable
 from fairplay.core.game import Seat
 from fairplay.games.fish.board import Grid, grid
 from fairplay.games.fish.pieces import COLOURS, FISH_BITS, Position
@@ -16,7 +17,8 @@ OCTAL = bytes(ord("0") + (count & FISH_MASK) for count in range(256))  # and the
 BINARY = b"0" + b"1" * 255  # is there a tile?
 
 
-class Stage(Enum):
+@immutable
+class Stage(StrEnum):
     """How far a game has come."""
 
     PLACING = "placing"

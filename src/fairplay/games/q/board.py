@@ -53,6 +53,9 @@ class Map:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a map cannot be changed, so neither can its {name}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a map cannot be changed, so neither can its {name}")
+
     def __reduce__(self) -> Any:
         return Map, (dict(self.tiles), dict(self.frontier), self.edge)
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
+from fairplay.core.enums import immutable
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.q.board import Map, cell_at, position_of
@@ -12,6 +13,7 @@ from fairplay.games.q.pieces import KINDS, NAMES, Position
 from fairplay.games.q.state import Tiles
 
 
+@immutable
 class Tile(StrEnum):
     """A tile: its name, as in "red star", and more."""
 

@@ -21,22 +21,20 @@ BYTES = tuple(bytes([value]) for value in range(256))
 STEPS = ((0, -1, 5), (0, -1, 4), (1, 0, 7), (1, 0, 6), (0, 1, 1), (0, 1, 0), (-1, 0, 3), (-1, 0, 2))
 
 
-class Grid:
-    """The tables of one size of board."""
+class Grid(msgspec.Struct, frozen=True, eq=False):
+    """The tables of one size of board, which all matches share."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.squares: tuple[Square, ...] = tuple((x, y) for y in range(size) for x in range(size))
-        self.ahead = tuple(
-            self._ahead(x, y, port) for x, y in self.squares for port in range(8)
-        )  # spot to spot, or OUT
-        self.beside = tuple(
-            tuple({self.ahead[8 * square + port] >> 3 for port in range(8)} - {OUT}) for square in range(size * size)
-        )
-        self.rim = tuple(square for square, (x, y) in enumerate(self.squares) if {x, y} & {0, size - 1})
+    size: int
+    squares: tuple[Square, ...]
+    ahead: tuple[int, ...]  # spot to spot, or OUT
+    beside: tuple[tuple[int, ...], ...]  # by square
+    rim: tuple[int, ...]  # the squares at the edge
 
     def __reduce__(self) -> tuple[Any, ...]:
         return grid, (self.size,)  # so that a copy from another process is the same grid again
+
+    def __repr__(self) -> str:
+        return f"grid({self.size})"
 
     def square(self, at: Square) -> int | None:
         """The number of the square at this position; None: off the board."""
@@ -63,16 +61,28 @@ class Grid:
                 return LOOP
         return OUT
 
-    def _ahead(self, x: int, y: int, port: int) -> int:
-        right, down, touching = STEPS[port]
-        square = self.square((x + right, y + down))
-        return OUT if square is None else 8 * square + touching
-
 
 @cache
 def grid(size: int) -> Grid:
     """The grid of this size; there is only one."""
-    return Grid(size)
+    squares = tuple((x, y) for y in range(size) for x in range(size))
+    ahead = tuple(spot_ahead(size, x, y, port) for x, y in squares for port in range(8))
+    return Grid(
+        size=size,
+        squares=squares,
+        ahead=ahead,
+        beside=tuple(
+            tuple({ahead[8 * square + port] >> 3 for port in range(8)} - {OUT}) for square in range(size * size)
+        ),
+        rim=tuple(square for square, (x, y) in enumerate(squares) if {x, y} & {0, size - 1}),
+    )
+
+
+def spot_ahead(size: int, x: int, y: int, port: int) -> int:
+    """The spot that a port of a square touches, or OUT."""
+    right, down, touching = STEPS[port]
+    x, y = x + right, y + down
+    return 8 * (y * size + x) + touching if 0 <= x < size and 0 <= y < size else OUT
 
 
 class Prospect(msgspec.Struct, frozen=True, gc=False):

@@ -1,9 +1,10 @@
 """Hold a position of Tsuro: what lies on the table for all to see, and the tiles that only the referee knows."""
 
-from enum import Enum
+from enum import StrEnum
 
 import msgspec
 
+from fairplay.core.enums import immutable
 from fairplay.core.errors import HostFault
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import OUT, Grid
@@ -11,7 +12,8 @@ from fairplay.games.tsuro.board import OUT, Grid
 STILL_IN = 0  # instead of the round in which a seat fell
 
 
-class Stage(Enum):
+@immutable
+class Stage(StrEnum):
     """How far a game has come."""
 
     PLACING = "placing"

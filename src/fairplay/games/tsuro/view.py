@@ -5,6 +5,7 @@ from enum import Enum
 
 import msgspec
 
+from fairplay.core.enums import immutable
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
@@ -13,6 +14,7 @@ from fairplay.games.tsuro.state import DONE, Stage, Table
 from fairplay.games.tsuro.ways import way_of
 
 
+@immutable
 class Tile(int, Enum):
     """A tile: its number, from 0 to 34, and more."""
 
