@@ -5,7 +5,8 @@
     run(Player)  # or a function take_turn(view)
 
 `python -m fairplay.bot PLAYER [--key HEX]` does this for a player that knows nothing of it: a file with a class Player
-or a function take_turn, py:module:Name, or a house player, which draws its lots from the key.
+or a function take_turn, py:module:Name, or a house player, which draws its lots from the key. With --from=DIR PLACE a
+module is looked for in that directory first; the place where it lies is named so that a sandbox shows it.
 """
 
 import os
@@ -126,6 +127,9 @@ def main(arguments: Sequence[str]) -> None:
     match arguments:
         case [address] if not address.startswith("-"):
             key = os.urandom(SEED_BYTES)
+        case [address, place, _] if place.startswith("--from="):
+            key = os.urandom(SEED_BYTES)
+            sys.path.insert(0, place.removeprefix("--from="))
         case [address, "--key", digits] | ["--key", digits, address]:
             try:
                 key = bytes.fromhex(digits)

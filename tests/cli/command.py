@@ -106,7 +106,7 @@ def in_process(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch) ->
     name = f"player_{next(NUMBERS)}"
     (directory / f"{name}.py").write_text(f"{source}\n")
     monkeypatch.syspath_prepend(directory)
-    return f"py:{name}:{'Player' if 'class Player' in source else 'take_turn'}"
+    return f"in-process:{name}:{'Player' if 'class Player' in source else 'take_turn'}"
 
 
 def refusal(done: Done, code: int = 2) -> str:

@@ -34,7 +34,8 @@ def take_turn(view):
 """
 SLOW = {  # as long as NAP says how long a turn takes
     "format": '{ kind = "round-robin", games = 24 }',
-    "players": '[{ player = "random" }, { player = "greedy" }, { name = "nap", player = "py:napper:take_turn" }]',
+    "players": '[{ player = "random" }, { player = "greedy" }, '
+    '{ name = "nap", player = "in-process:napper:take_turn" }]',
 }
 ENOUGH = 60.0  # seconds for anything here
 HERE = ("--executor", "here")

@@ -143,13 +143,13 @@ def test_a_module_is_loaded_only_if_that_is_asked_for(others: tuple[str, ...], t
     start = ("debug", str(journal(tmp_path / "games")), "--seat", "0", "--turn", "1")
     here = partial(script, cwd=tmp_path)
 
-    refused = here(*start, "py:evil:Bot", *others)
-    other = here(*start, "greedy", "--play-on", "py:evil:Bot")
+    refused = here(*start, "in-process:evil:Bot", *others)
+    other = here(*start, "greedy", "--play-on", "in-process:evil:Bot")
 
-    why = "py:evil:Bot would be loaded into this process, which is for PLAYER and with --in-process only"
+    why = "in-process:evil:Bot would be loaded into this process, which is for PLAYER and with --in-process only"
     assert refusal(refused) == refusal(other) == why
     assert not mark.exists()
-    assert here(*start, "py:evil:Bot", "--in-process", *others).code == 1
+    assert here(*start, "in-process:evil:Bot", "--in-process", *others).code == 1
     assert mark.exists()
 
 

@@ -61,7 +61,7 @@ class Watched(Terminal):
         other = OTHERS[game]
         environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": str(folder)}
         environment |= more.pop("environment", {})  # type: ignore[call-overload]
-        players = [f"Ann={other}", "Bob=py:gated:take_turn", f"Zoë={other}"]
+        players = [f"Ann={other}", "Bob=in-process:gated:take_turn", f"Zoë={other}"]
         arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals")]
         arguments += options or ["--pace", "0"]
         super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
@@ -274,7 +274,7 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
         terminal.press("ctrl-c")
         terminal.ended()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
-        arguments = ["resume", str(path), "greedy", "py:gated:take_turn", "greedy", "--pace", "0"]
+        arguments = ["resume", str(path), "greedy", "in-process:gated:take_turn", "greedy", "--pace", "0"]
         environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": str(tmp_path)}
         with Terminal(*arguments, environment=environment) as resumed:
             resumed.see("fish 0: ")

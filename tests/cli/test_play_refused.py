@@ -112,12 +112,12 @@ def test_the_script_refuses_it_like_that_too(what: str) -> None:
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("", "there is no 'take_turn' in {module}, which 'py:{module}:take_turn' needs"),
-        ("def take_turn(view)\n    pass", "py:{module}:take_turn cannot be loaded: SyntaxError: expected ':'"),
+        ("", "there is no 'take_turn' in {module}, which 'in-process:{module}:take_turn' needs"),
+        ("def take_turn(view)\n    pass", "in-process:{module}:take_turn cannot be loaded: SyntaxError: expected ':'"),
         ("print('hello')\nraise RuntimeError('not today')", "RuntimeError: not today ({module}.py, line 2)"),
-        ("import sys\nsys.exit(0)", "py:{module}:take_turn cannot be loaded: SystemExit"),
+        ("import sys\nsys.exit(0)", "in-process:{module}:take_turn cannot be loaded: SystemExit"),
         ("class Player:\n    def __init__(self): raise ValueError('no')", "ValueError: no ({module}.py, line 2)"),
-        ("take_turn = 3", "what py:{module}:take_turn names is no player: it has no method take_turn(view)"),
+        ("take_turn = 3", "what in-process:{module}:take_turn names is no player: it has no method take_turn(view)"),
         ("raise RuntimeError('\\x1b[2J\\nline two')", "RuntimeError"),
     ],
 )

@@ -303,7 +303,7 @@ def test_players_come_and_go_between_the_rounds_of_a_swiss_tournament(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nappers(tmp_path, monkeypatch)
-    names = {"ann": "random", "bob": "greedy", "cyd": "py:napper:take_turn", "dan": "random"}
+    names = {"ann": "random", "bob": "greedy", "cyd": "in-process:napper:take_turn", "dan": "random"}
 
     def file(names: dict[str, str], rounds: int) -> Path:
         players = ", ".join(f'{{ name = "{name}", player = "{player}" }}' for name, player in names.items())

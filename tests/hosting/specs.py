@@ -70,4 +70,4 @@ def module(folder: Path, source: str, name: str, monkeypatch: pytest.MonkeyPatch
     number = next(NUMBERS)
     (folder / f"hosted_{number}.py").write_text(source)
     monkeypatch.syspath_prepend(folder)
-    return f"py:hosted_{number}:{name}"
+    return f"in-process:hosted_{number}:{name}"

@@ -204,7 +204,7 @@ def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: 
 
 
 def test_where_all_are_in_this_process_nobody_is_timed_and_nothing_is_kept() -> None:
-    terms = terms_for(["greedy", "py:module:Name"], Limits(move=1.0), "none")
+    terms = terms_for(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
 
     assert terms == Terms(None, None)
     assert terms.kept == {"limits": None, "sandbox": ""}

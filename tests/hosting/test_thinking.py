@@ -325,4 +325,4 @@ def is_alive(pid: str) -> bool:
 
 
 def test_players_that_a_module_brings_stay_in_this_process() -> None:
-    assert type(near("py:tests.players.programs:first_card", "fish", KEY)) is Near
+    assert type(near("in-process:tests.players.programs:first_card", "fish", KEY)) is Near

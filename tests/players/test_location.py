@@ -18,8 +18,8 @@ from fairplay.players.location import Command, Invitation, Location, far
         ("./bot", Command(("./bot",))),
         ("random", None),
         ("lookahead:2", None),
-        ("py:some.module:Name", None),
-        ("py:module:Name.py", None),
+        ("in-process:some.module:Name", None),
+        ("in-process:module:Name.py", None),
     ],
 )
 def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
@@ -37,11 +37,41 @@ def test_a_folder_plays_by_what_is_in_it_and_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("alone", "alone.py"),
+        ("whole", "whole"),
+        ("whole.inner.deep", "whole"),
+        ("mere.alone", "mere/alone.py"),
+        ("mere.whole.deep", "mere/whole"),
+    ],
+)
+def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
+    module: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in ("alone.py", "whole/__init__.py", "whole/inner/deep.py", "mere/alone.py", "mere/whole/__init__.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("raise SystemExit('this is run')")
+    monkeypatch.chdir(tmp_path)
+
+    command = far(f"py:{module}:Bot")
+
+    words = ("-P", "-m", "fairplay.bot", f"py:{module}:Bot", f"--from={tmp_path}", f"{tmp_path}/{place}")
+    assert command == Command((sys.executable, *words))
+
+
+@pytest.mark.parametrize(
     ("address", "why"),
     [
         ("exec:", "exec: names no program"),
         ("exec:'", "exec:' is no command line: No closing quotation"),
         ("./missing.py", "there is no Python file ./missing.py"),
+        (
+            "py:nobody_there:Bot",
+            "py:nobody_there:Bot cannot be loaded: ModuleNotFoundError: No module",
+        ),
+        ("py:..:Bot", "No module named '..'"),
+        ("py:json.nobody", "'py:json.nobody' names no player; write py:module:Name"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> None:

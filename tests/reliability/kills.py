@@ -28,7 +28,7 @@ EARLY = 0.5  # seconds: hardly more than it takes to begin
 MOST = 5  # kills of one match, if it lasts that long
 SYNCS = ("always", "batch", "off")
 
-SLOW = "py:tests.reliability.thinkers:"
+SLOW = "in-process:tests.reliability.thinkers:"
 MATCHES = (
     ("fish", f"{SLOW}Thinker", f"ann={SLOW}Crasher", "lookahead:2", "--set", "rows=6", "--set", "columns=6"),
     ("tsuro", f"{SLOW}Thinker", f"bad={SLOW}Cheat", "survivor", f"{SLOW}Loser", "--set", "size=7"),

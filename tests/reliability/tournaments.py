@@ -33,11 +33,11 @@ format = { kind = "swiss", rounds = 2 }
 gate = "skip"
 faults = { malformed = "forfeit", crashed = "replay" }
 players = [
-    { name = "ann", player = "py:tests.reliability.thinkers:Thinker" },
-    { name = "bob", player = "py:tests.reliability.thinkers:Crasher" },
-    { name = "cyd", player = "py:tests.reliability.thinkers:Cheat" },
+    { name = "ann", player = "in-process:tests.reliability.thinkers:Thinker" },
+    { name = "bob", player = "in-process:tests.reliability.thinkers:Crasher" },
+    { name = "cyd", player = "in-process:tests.reliability.thinkers:Cheat" },
     { name = "dan", player = "greedy" },
-    { name = "eve", player = "py:tests.reliability.thinkers:Loser" },
+    { name = "eve", player = "in-process:tests.reliability.thinkers:Loser" },
     { name = "fay", player = "random" },
 ]
 """

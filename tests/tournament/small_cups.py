@@ -18,7 +18,7 @@ from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 
 SEED = bytes(range(32))
-BAD = "py:tests.tournament.players:"  # players that misbehave
+BAD = "in-process:tests.tournament.players:"  # players that misbehave
 
 
 class Noting:

@@ -50,7 +50,9 @@ def junk(directory: Path) -> Entrant:
 def test_neither_the_house_is_tried_nor_whoever_joins(tmp_path: Path) -> None:
     bot = junk(tmp_path)
 
-    cup = cup_of(Entrant("lookahead:2", "ann"), Entrant("tcp:4000", "bob"), bot, Entrant("py:a:B", "cyd"), READY)
+    cup = cup_of(
+        Entrant("lookahead:2", "ann"), Entrant("tcp:4000", "bob"), bot, Entrant("in-process:a:B", "cyd"), READY
+    )
 
     assert [one.name for one in to_be_tried(cup)] == [bot.name, "cyd", "ready"]
 

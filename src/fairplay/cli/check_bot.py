@@ -7,8 +7,10 @@ import click
 
 from fairplay.cli.match_options import (
     bot_logs_option,
+    in_process_option,
     limit_option,
     limits_named,
+    placed,
     refuse_unreadable,
     sandbox_option,
     settings,
@@ -25,6 +27,7 @@ from fairplay.players.bot_log import log_path
 @click.argument("player")
 @limit_option
 @sandbox_option
+@in_process_option
 @bot_logs_option
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.pass_context
@@ -34,6 +37,7 @@ def check_bot(
     player: str,
     limit: str | None,
     sandbox: str | None,
+    in_process: bool,
     bot_logs: str | None,
     parameters: tuple[str, ...],
 ) -> None:
@@ -48,6 +52,7 @@ def check_bot(
       fairplay check-bot q exec:"node my_bot.js" --limit 2
     """
     refuse_unreadable((player, *parameters))
+    (player,) = placed([player], in_process=in_process)
     chosen, named = settings(parameters), {"--limit": limit, "--sandbox": sandbox}
     options = [word for name, value in named.items() if value for word in (name, value)]
     bot = bot_named(player, game, limits_named(limit), sandbox, options, logs=bot_logs)

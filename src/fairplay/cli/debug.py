@@ -26,7 +26,7 @@ from fairplay.hosting.troubles import counted
 from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful
-from fairplay.players.address import split_label
+from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
@@ -110,10 +110,10 @@ def debug(
 
 def refuse_unfit(address: str, others: Iterable[str], *, in_process: bool) -> None:
     """Take players that can be started here; into this process only what is asked for, and is for Python."""
-    if in_process and not (address.startswith("py:") or address.endswith(".py")):
+    if in_process and not (address.startswith(("py:", IN_PROCESS)) or address.endswith(".py")):
         raise BadRequest(f"{address} cannot be loaded in this process: name ./file.py or py:module:Name")
     for other in (*(() if in_process else (address,)), *others):
-        if other.startswith("py:"):
+        if other.startswith(IN_PROCESS):
             raise BadRequest(
                 f"{other} would be loaded into this process, which is for PLAYER and with --in-process only"
             )

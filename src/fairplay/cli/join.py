@@ -26,7 +26,7 @@ from fairplay.core.messages import End, Message, Start
 from fairplay.games import GAMES, rules_of, title
 from fairplay.hosting.terms import terms_for
 from fairplay.players import wire
-from fairplay.players.address import AnyPlayer, open_player, split_label
+from fairplay.players.address import IN_PROCESS, AnyPlayer, open_player, split_label
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.level import Level
@@ -161,8 +161,8 @@ def join(
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. People need more time than programs, so the host should give it: --limit 300
 
-    The player is any that can play on this machine: a house player of the game, a file ./my_bot.py or any program
-    exec:"node bot.js", which run in a sandbox, py:module:Name, or human: you. A program reads and writes lines as it
+    The player is any that can play on this machine: a house player of the game, a file ./my_bot.py, py:module:Name or
+    any program exec:"node bot.js", which run in a sandbox, or human: you. A program reads and writes lines as it
     does with fairplay play; it is started for each match, and ends with it. What it says on stderr is shown here.
 
     At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house says
@@ -202,7 +202,7 @@ def join(
     wire.check_name(name)
     if game is not None:
         rules_of(game)
-    of_a_game = where is None and not player.startswith("py:")
+    of_a_game = where is None and not player.startswith(IN_PROCESS)
     if of_a_game and not any(of_the_house(player, one) for one in ([game] if game else GAMES)):
         raise BadRequest(f"there is no player {player!r} of {game or 'any game'}; it takes a house player, {OTHERS}")
     person, program = player == HUMAN, isinstance(where, Command)

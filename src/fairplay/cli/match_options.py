@@ -20,10 +20,10 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.requests import Sync, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
-from fairplay.players.address import split_label
+from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
-from fairplay.players.location import HUMAN, Command, far
+from fairplay.players.location import HUMAN, Command, far, kept_in_process
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
@@ -71,6 +71,12 @@ pace_option = click.option(
     metavar="SECONDS",
     help="How long each position is drawn on a terminal, if all players are in this process; 0: as fast as it goes.  "
     f"[default: {PACE}]",
+)
+in_process_option = click.option(
+    "--in-process",
+    is_flag=True,
+    help="Keep players py:module:Name in this process, which they can do anything with. "
+    "[default: each runs in a process and a sandbox of its own]",
 )
 events_option = click.option("--events", is_flag=True, help="Print one JSON object per event instead.")
 
@@ -212,7 +218,7 @@ def hint(hosted: Hosted, sitting: Sitting) -> str:
     if record.over:
         return f"; the match is over: fairplay replay {' '.join([quoted(str(record.path)), *handed])}"
     file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
-    if any(address.startswith("py:") for address in sitting.addresses):  # which no record makes us import
+    if any(address.startswith(IN_PROCESS) for address in sitting.addresses):  # which no record makes us import
         if record.marks is not None and (sitting.held is record or not sitting.resumed):
             return f"; to go on with the match in {file}: the same command again"
         behind = " PLAYER..."
@@ -242,6 +248,11 @@ def settings(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
             raise BadRequest(f"{option} {text}: write NAME=VALUE, and each name once")
         found[name] = value
     return found
+
+
+def placed(players: Sequence[str], *, in_process: bool) -> tuple[str, ...]:
+    """The players of a command line, those in modules kept in this process if --in-process says so."""
+    return tuple(kept_in_process(player) if in_process else player for player in players)
 
 
 def entrant_from(text: str) -> Entrant:

@@ -11,12 +11,14 @@ from fairplay.cli.match_options import (
     bot_logs_option,
     entrant_from,
     events_option,
+    in_process_option,
     journal_option,
     limit_option,
     limits_named,
     lines_option,
     pace_option,
     pictures_option,
+    placed,
     pondering_option,
     quiet_option,
     refuse_unreadable,
@@ -44,6 +46,7 @@ from fairplay.referee.host import seats_by_age
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
 @limit_option
 @sandbox_option
+@in_process_option
 @pondering_option
 @journal_option
 @sync_option
@@ -66,6 +69,7 @@ def play(
     ages: str | None,
     limit: str | None,
     sandbox: str | None,
+    in_process: bool,
     pondering: bool,
     directory: str | None,
     sync: str,
@@ -81,14 +85,15 @@ def play(
 ) -> None:
     """Play a match of GAME between PLAYERs and show it.
 
-    A player is a house player (see: fairplay players GAME), a file ./my_bot.py or any program exec:"./bot --flag",
-    which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives it a label. You
-    yourself are human: fairplay play fish human greedy
+    A player is a house player (see: fairplay players GAME), a file ./my_bot.py, a module py:module:Name or any program
+    exec:"./bot --flag", which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives
+    it a label. You yourself are human: fairplay play fish human greedy
 
     If a match with --journal is interrupted, by whatever, the same command again goes on with it; so it does with
     --games and --out. For anything more than a few players at one table see: fairplay tournament --help.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
+    players = placed(players, in_process=in_process)
     rules = game_with(game, settings(parameters))
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:

@@ -18,7 +18,7 @@ def players(game: str) -> None:
     click.echo(f"{'./my_bot.py':<16}your own: a class Player, or a function take_turn(view), in a file; as a program")
     click.echo(f"{'exec:COMMAND':<16}your own: any program that speaks the protocol (docs/protocol.md)")
     click.echo(f"{'tcp:PORT':<16}whoever joins there: fairplay join HOST:PORT PLAYER; ws:PORT for a WebSocket")
-    click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module, in this process and trusted")
+    click.echo(f"{'py:module:Name':<16}your own: a class or a function of a module; as a program")
     click.echo(f"{'NAME=PLAYER':<16}any of these, with a label")
     if shelf.ratings:
         click.echo("\nHow strong they are, in Elo among themselves, and where that may be (95 %):")

@@ -10,12 +10,14 @@ from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import (
     bot_logs_option,
     events_option,
+    in_process_option,
     journal_option,
     limit_option,
     limits_named,
     lines_option,
     pace_option,
     pictures_option,
+    placed,
     quiet_option,
     refuse_unreadable,
     sandbox_option,
@@ -40,6 +42,7 @@ from fairplay.referee.host import complain, distinct
 @click.option("--trust", is_flag=True, help="Run the players that FILE names even if nobody began it here.")
 @limit_option
 @sandbox_option
+@in_process_option
 @journal_option
 @sync_option
 @quiet_option
@@ -55,6 +58,7 @@ def resume(
     trust: bool,
     limit: str | None,
     sandbox: str | None,
+    in_process: bool,
     directory: str | None,
     sync: str,
     quiet: bool,
@@ -72,10 +76,11 @@ def resume(
     by then, in the order of the seats; with NAME=PLAYER it takes that name, else the one in the record. With --journal
     the branch is recorded as a match of its own.
 
-    Players that only FILE names are run if you began the match, which its mark shows, or with --trust; those that are
-    modules, py:, never are.
+    Players that only FILE names are run if you began the match, which its mark shows, or with --trust; those that
+    would be loaded into this process, in-process:module:Name, never are.
     """
     refuse_unreadable(players)
+    players = placed(players, in_process=in_process)
     limits, here = limits_named(limit), not players and at is None
     if here and directory is not None:
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")

@@ -4,11 +4,13 @@ import secrets
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from fairplay.cli.cup_options import jobs_option, out_option, run_cup
-from fairplay.cli.match_options import bot_logs_option
+from fairplay.cli.match_options import bot_logs_option, in_process_option
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
+from fairplay.players.location import kept_in_process
 from fairplay.tournament.file import read_cup
 from fairplay.tournament.template import template
 
@@ -26,6 +28,7 @@ from fairplay.tournament.template import template
     help="Who plays: here, pool (processes on this machine), dask (a cluster on this machine), dask:ADDRESS.",
 )
 @bot_logs_option
+@in_process_option
 @click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
 def tournament(
     file: str | None,
@@ -34,6 +37,7 @@ def tournament(
     jobs: int | None,
     executor: str,
     bot_logs: str | None,
+    in_process: bool,
     quiet: bool,
 ) -> None:
     """Run the tournament that FILE.toml describes.
@@ -53,6 +57,9 @@ def tournament(
         raise BadRequest("name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml")
     path, drawn = Path(file), secrets.token_bytes(SEED_BYTES)
     cup = read_cup(path, drawn)
+    if in_process:
+        here = (replace(player, address=kept_in_process(player.address)) for player in cup.players)
+        cup = replace(cup, players=tuple(here))
     if out is None:
         out = str(path.with_suffix(""))
         if out == file:

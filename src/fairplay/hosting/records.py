@@ -21,6 +21,7 @@ from fairplay.journal.record import Journal, branched
 from fairplay.journal.replay import Recorded, about
 from fairplay.journal.requests import Finished, InUse, Sync, Unmarked
 from fairplay.journal.unfinished import unfinished
+from fairplay.players.address import IN_PROCESS
 from fairplay.players.limits import Limits
 from fairplay.referee.host import complain
 
@@ -135,7 +136,7 @@ def gone_on_with(
 def refuse_imports(path: Path | str, addresses: Iterable[str]) -> None:
     """Raise BadRequest if a record would have us import something: it would run in this process, and not shut in."""
     for address in addresses:
-        if address.startswith("py:"):
+        if address.startswith(IN_PROCESS):
             raise BadRequest(
                 f"{path}: nothing is imported because a record names it, as this one does {address}; "
                 "give the command again that began the match, or name the players, which begins a branch"

@@ -9,6 +9,7 @@ from fairplay.games import title
 from fairplay.journal.appeal import MOST_COUNTED, Appeal, Lawful
 from fairplay.journal.replay import Recorded
 from fairplay.observers.reporter import in_words, label, standings
+from fairplay.players.address import IN_PROCESS
 from fairplay.players.location import of_the_house
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph, plain, quoted, wall_time
@@ -143,7 +144,7 @@ def again(appeal: Appeal) -> str:
     address = appeal.address
     is_house = of_the_house(address, appeal.game)
     is_program = address.startswith("exec:") or "/" in address or address.endswith(".py")
-    if len(address) > LONGEST or not (is_house or is_program) or address.startswith(("py:", "tcp:", "ws:")):
+    if len(address) > LONGEST or not (is_house or is_program) or address.startswith(("py:", IN_PROCESS, "tcp:", "ws:")):
         return "PLAYER"
     no_option = "-- " if address.startswith("-") else ""
     player = quoted(f"player={address}" if "=" in address else address)  # or else it would be taken for a label

@@ -13,6 +13,7 @@ from fairplay.games import Title, title
 from fairplay.referee.loading import loaded, named_in_module
 
 AnyPlayer = Player | Strategy[Any, Any]
+IN_PROCESS = "in-process:"  # before module:Name, instead of py: a player that is trusted with this process
 MAIN_FILE = "bot.py"  # what plays in a folder
 NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
 
@@ -34,11 +35,11 @@ def split_label(text: str) -> tuple[str, str]:
 
 
 def open_player(address: str, shelf: Title, key: bytes, others: str = OTHERS) -> AnyPlayer:
-    """The player at this address: py:module:Name, the path of a file, or the name of a house player.
+    """The player at this address: [py|in-process]:module:Name, the path of a file, or the name of a house player.
 
     What other players there are is said if it is none of these.
     """
-    if address.startswith("py:"):
+    if address.startswith(("py:", IN_PROCESS)):
         return from_module(address)
     if address.endswith(".py") or "/" in address:
         return from_file(address)

@@ -1,14 +1,17 @@
 """Say where the player of an address is: in this process, in a program, behind a door, or at the keyboard."""
 
+import importlib.util
 import shlex
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import title
-from fairplay.players.address import MAIN_FILE, AnyPlayer, open_player
+from fairplay.players.address import IN_PROCESS, MAIN_FILE, AnyPlayer, open_player, split_label
+from fairplay.referee.loading import module_and_name
 
 HUMAN = "human"  # the address of a person at this terminal
 MAIN_PROGRAM = "bot"  # what plays in a folder without a main file
@@ -57,8 +60,10 @@ def far(address: str) -> Command | Invitation | Person | None:
         return Invitation(scheme, rest)
     if colon and scheme == "exec":
         return Command(words_in(rest))
-    if address.startswith("py:"):
+    if address.startswith(IN_PROCESS):
         return None
+    if address.startswith("py:"):
+        return in_module(address)
     if address.endswith(".py"):
         if not Path(address).is_file():
             raise BadRequest(f"there is no Python file {address}")
@@ -77,6 +82,41 @@ def in_folder(address: str) -> Command:
     raise BadRequest(f"there is neither a program {MAIN_PROGRAM} nor a file {MAIN_FILE} in {address}")
 
 
+def in_module(address: str) -> Command:
+    """How py:module:Name plays: in a process of its own, which sees the file of the module, or the package it is in.
+
+    The module is looked for on the path and in this directory, and nothing of it is run here.
+    """
+    module, _ = module_and_name(address)
+    words = (sys.executable, "-P", "-m", "fairplay.bot", address)
+    here, path = Path.cwd(), [str(Path.cwd()), *sys.path]
+    parts = module.split(".")
+    for depth, part in enumerate(parts):
+        spec = PathFinder.find_spec(part, path)
+        if spec is None and depth == 0 and part.isidentifier():
+            spec = importlib.util.find_spec(part)  # by other finders, as of what is installed to be edited
+        if spec is None:
+            raise BadRequest(f"{address} cannot be loaded: ModuleNotFoundError: No module named {module!r}")
+        if spec.has_location and spec.origin:
+            file = here / spec.origin
+            place = file.parent if spec.submodule_search_locations is not None else file
+            return Command((*words, f"--from={place.parents[depth]}", str(place)))
+        path = list(spec.submodule_search_locations or ())
+    return Command(words)  # it is built in, or a mere folder: the program says what is wrong with that
+
+
+def kept_in_process(player: str) -> str:
+    """PLAYER or NAME=PLAYER, with a player py:module:Name kept in this process.
+
+    >>> kept_in_process("ann=py:bots:Ann"), kept_in_process("greedy")
+    ('ann=in-process:bots:Ann', 'greedy')
+    """
+    address = split_label(player)[1]
+    if not address.startswith("py:"):
+        return player
+    return f"{player.removesuffix(address)}{IN_PROCESS}{address.removeprefix('py:')}"
+
+
 def of_the_house(address: str, game: str) -> bool:
     """Does an address name a player that comes with the game, and nothing else?"""
     return "/" not in address and not address.endswith(".py") and address.partition(":")[0] in title(game).house
@@ -86,7 +126,7 @@ def near(address: str, game: str, key: bytes) -> Near:
     """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
     shelf = title(game)
     player = open_player(address, shelf, key)
-    house = shelf.travels and not address.startswith("py:")
+    house = shelf.travels and not address.startswith(IN_PROCESS)
     return House(player, game, address, key) if house else Near(player)
 
 

@@ -11,16 +11,22 @@ from fairplay.referee.local import describe
 
 def named_in_module(address: str, what: str = "player") -> Any:
     """What a module on the path, or in this directory, calls by that name: py:module:Name."""
-    _, _, rest = address.partition(":")
-    name, colon, attribute = rest.partition(":")
-    if not (name and colon and attribute):
-        raise BadRequest(f"{address!r} names no {what}; write py:module:Name")
+    name, attribute = module_and_name(address, what)
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = loaded(address, lambda: importlib.import_module(name))
     if not hasattr(module, attribute):
         raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
     return getattr(module, attribute)
+
+
+def module_and_name(address: str, what: str = "player") -> tuple[str, str]:
+    """The module of an address, and the name in it."""
+    scheme, _, rest = address.partition(":")
+    name, colon, attribute = rest.partition(":")
+    if not (name and colon and attribute):
+        raise BadRequest(f"{address!r} names no {what}; write {scheme}:module:Name")
+    return name, attribute
 
 
 def loaded(address: str, load: Any) -> ModuleType | Any:

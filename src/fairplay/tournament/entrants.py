@@ -13,7 +13,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games import Title
 from fairplay.hosting.spec import Entrant
 from fairplay.hosting.table import OPEN
-from fairplay.players.address import open_player
+from fairplay.players.address import IN_PROCESS, open_player
 from fairplay.players.location import MAIN_PROGRAM, Command, far, words_in
 from fairplay.players.sandbox import wrap
 from fairplay.referee.host import distinct
@@ -119,7 +119,7 @@ def refuse_nobody(address: str, shelf: Title) -> None:
     location = far(address)
     if isinstance(location, Command):
         wrap(location.words, OPEN)
-    elif address.startswith("py:"):
+    elif address.startswith(IN_PROCESS):
         named_in_module(address)
     elif location is None:
         name = address.partition(":")[0]

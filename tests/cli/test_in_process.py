@@ -1,0 +1,78 @@
+"""Keep players in modules apart from the process of the referee, unless --in-process says otherwise."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import BEST_SANDBOX, GOOD, SMALL, Done, script
+
+EXITS = "import os\n\ndef take_turn(view):\n    os._exit(7)\n"  # which no handler of exceptions notices
+CUP = """
+game = "fish"
+parameters = { rows = 3, columns = 3 }
+format = { kind = "round-robin", games = 2 }
+gate = "skip"
+players = [{ name = "ann", player = "py:leaver:take_turn" }, { name = "bob", player = "greedy" }]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "leaver.py").write_text(EXITS)
+    (tmp_path / "steady.py").write_text(GOOD)
+    return tmp_path
+
+
+def play(folder: Path, *arguments: str) -> Done:
+    return script("play", "fish", *arguments, *SMALL, "--quiet", cwd=folder)
+
+
+def test_a_module_that_ends_its_process_loses_its_own_match_only(folder: Path) -> None:
+    done = play(folder, "py:leaver:take_turn", "greedy", *BEST_SANDBOX)
+
+    assert done.code == 0
+    assert "1. greedy" in done.out
+    assert "py:leaver:take_turn (0) is out: crashed (turn), the program ended with exit code 7" in done.out
+
+
+def test_a_module_that_ends_its_process_ends_the_referee_with_in_process(folder: Path) -> None:
+    assert play(folder, "py:leaver:take_turn", "greedy", "--in-process").code == 7
+    assert play(folder, "in-process:leaver:take_turn", "greedy").code == 7
+
+
+@pytest.mark.parametrize("options", [BEST_SANDBOX, ("--in-process",)])
+def test_a_module_plays_in_its_own_process_and_in_this_one(options: tuple[str, ...], folder: Path) -> None:
+    done = play(folder, "ann=py:steady:take_turn", "greedy", *options)
+
+    assert done.code == 0
+    assert "ann" in done.out
+    assert "is out" not in done.out
+
+
+def test_a_match_with_a_module_is_resumed_from_its_record(folder: Path) -> None:
+    recorded = script(
+        "play", "fish", "py:steady:take_turn", "greedy", *SMALL, "--journal", "games", *BEST_SANDBOX, cwd=folder
+    )
+    (path,) = (folder / "games").glob("*.jsonl")
+    text = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(text[: len(text) // 2]))
+
+    resumed = script("resume", str(path), "--quiet", cwd=folder)
+
+    assert (recorded.code, resumed.code) == (0, 0)
+    assert "is out" not in resumed.out
+
+
+def test_a_module_that_ends_its_process_ends_no_worker_of_a_tournament(folder: Path) -> None:
+    (folder / "cup.toml").write_text(CUP)
+
+    done = script("tournament", "cup.toml", "--quiet", "--executor", "here", cwd=folder)
+
+    assert done.code == 0
+    assert (folder / "cup" / "results.json").is_file()
+
+
+def test_a_tournament_keeps_modules_in_its_workers_with_in_process(folder: Path) -> None:
+    (folder / "cup.toml").write_text(CUP)
+
+    assert script("tournament", "cup.toml", "--quiet", "--executor", "here", "--in-process", cwd=folder).code == 7
