@@ -14,6 +14,7 @@ from fairplay import (
     Ended,
     Event,
     Fault,
+    HostFault,
     IllegalAction,
     Match,
     Referee,
@@ -51,9 +52,13 @@ class Player:
         self.name = name
         self.seen: list[View] = []
         self.results: list[Result] = []
+        self.changes: list[View] = []  # of which it was told
 
     def start(self, seat: int, names: tuple[str, ...], view: View) -> None:
         LINES.append(f"{self.name} start")
+
+    def changed(self, view: View) -> None:
+        self.changes.append(view)
 
     def take_turn(self, view: View) -> Action:
         move = "makeInitialMove()" if view.table.stage is Stage.PLACING else "makeIntermediateMove()"
@@ -132,6 +137,16 @@ def test_a_referee_uses_the_set_of_rules_in_the_rule_checker() -> None:
     assert [(out.seat, out.fault, out.why) for out in match.result.ejected] == [
         (seat, Fault.ILLEGAL, "rule 3.3: not in the north") for seat in range(3)
     ]
+
+
+@pytest.mark.parametrize("verdict", [False, True])
+def test_a_rule_checker_that_returns_something_instead_of_raising_is_refused(verdict: bool) -> None:
+    class SaysByValue(Rules, frozen=True):
+        def check_place(self, view: View, place: Place) -> None:
+            return verdict  # type: ignore[return-value]  # which is the mistake
+
+    with pytest.raises(HostFault, match=f"a rule checker returned {verdict}: it returns None, or raises IllegalAction"):
+        run(players(3), game=Tsuro(size=6, rules=SaysByValue()))
 
 
 @pytest.mark.parametrize("count", [3, 4, 5])
@@ -391,6 +406,7 @@ def test_after_its_elimination_communication_with_a_player_is_discontinued_until
                 assert len(player.seen) <= fell + 1  # no turn in a later round
                 assert calls[-1] == f"{player.name} end"
                 assert player.results == [match.result]  # told once, when all is over
+                assert all(seen.table.fell[seat] == 0 for seen in player.changes)
 
     assert eliminated > 20
 

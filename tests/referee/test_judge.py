@@ -2,10 +2,11 @@
 
 import pytest
 
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Acted, Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answered, Failed
-from fairplay.games.fish import Fish, Move, Place
+from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.referee.referee import judge, judge_acknowledgement
 
@@ -65,3 +66,16 @@ def test_anything_but_nothing_is_no_acknowledgement(value: object, moment: Momen
 
     assert ejected is not None
     assert (ejected.seat, ejected.fault, ejected.moment) == (1, Fault.MALFORMED, moment)
+
+
+@pytest.mark.parametrize("verdict", [False, True, "illegal"])
+def test_rules_that_say_no_by_a_value_are_a_fault_of_the_host(verdict: object) -> None:
+    class ByValue(Fish, frozen=True):
+        def check(self, view: View, action: Action) -> None:
+            return verdict  # type: ignore[return-value]  # which is the mistake
+
+    game = ByValue(rows=3, columns=3)
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    with pytest.raises(HostFault, match=r"the rules of fish returned .*: check returns None, and raises IllegalAction"):
+        judge(game, view, 0, Answered(Place((0, 0))))

@@ -12,6 +12,8 @@ from fairplay import BadRequest, EndGameResult, Fault, Limits, Room, RoomOptions
 from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish, Place
 from fairplay.games.fish.state import state_of
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
 from fairplay.hosting.sitting import new_match
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read
@@ -67,12 +69,13 @@ def test_any_game_is_played_by_messages(game: str) -> None:
     assert result == EndGameResult("r1", room.match.state, ids)
     assert (room.stage, out(room)) == ("done", [])
     assert spectator.knows["event"]["type"] == "ended"
-    for lines in some(heard):
+    still_in, count = rules.order(result.state), len(spectator.lines)
+    for seat, lines in some(enumerate(heard)):
         kinds = [line["type"] for line in lines]
         public = [line for line in lines if line["type"] in ("snapshot", "patch")]
-        assert public == spectator.lines
-        assert [line["seq"] for line in public] == [*range(len(public) - 1), len(public) - 2]
+        assert public == spectator.lines[: count if seat in still_in else len(public)]  # less if it was eliminated
         assert (kinds.count("start"), kinds.count("end")) == (1, 1)
+    assert [line["seq"] for line in spectator.lines] == [*range(count - 1), count - 2]
 
 
 def test_messages_are_bytes_plain_data_actions_or_replies_that_name_their_question() -> None:
@@ -243,7 +246,7 @@ def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
 
 
 def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
-    room = create_room("a room", options(journal=str(tmp_path)))
+    room = create_room("a room", options(Fish(rows=2, columns=3, cramped=True), journal=str(tmp_path)))
     state = state_of([[1, 1, 1], [1, 1, 1]], [[(0, 0)], [(1, 2)]])
     room.set_state(state)
     heard = answering(room, "ann")
@@ -264,6 +267,10 @@ def test_what_makes_no_sense_is_refused() -> None:
     room = create_room("a room", options())
     for wrong, why in (
         (lambda: room.set_state(GAME.deal(3, bytes(32))), "this is no state for 2 players"),
+        (lambda: room.set_state(Fish(rows=5, columns=4).deal(2, bytes(32))), "or of a board of another size"),
+        (lambda: room.set_state(Q().deal(2, bytes(32))), "this state is of another game than room r1 plays"),
+        (lambda: room.kick("eve"), "nobody called 'eve' is told and answers in room r1"),
+        (lambda: create_room("x", options()), "there is a room r1 already: give each room an id of its own, or none"),
         (lambda: room.on_message("eve", {}), "nobody called 'eve' is told and answers in room r1"),
         (lambda: room.outcome(), "the match in room r1 has not begun"),
         (lambda: create_room("x", options(player_ids=("ann", "ann"))), "every player has an id of its own"),
@@ -297,3 +304,65 @@ def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
     assert spectator.knows["names"] == ["greedy", "random"]
     assert spectator.knows["event"]["type"] == "ended"
     assert room.outcome().result is not None
+
+
+def test_a_room_that_is_over_leaves_its_id_to_another() -> None:
+    first = create_room("a room", options())
+    for player_id in IDS:
+        answering(first, player_id)
+    played(first)
+
+    assert create_room("another room", options()).id == first.id
+
+
+def test_a_player_that_is_asked_is_kicked_at_once() -> None:
+    room = create_room("a room", options())
+    heard = answering(room, "ann", lambda asked, action: room.kick("ann"))
+    answering(room, "bob")
+
+    played(room)
+
+    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
+    assert [line["type"] for line in heard if line["type"] != "snapshot"] == ["start", "take_turn", "goodbye"]
+
+
+def test_a_player_that_is_not_asked_is_kicked_when_it_is_asked_next() -> None:
+    room = create_room("a room", options())
+    answering(room, "ann")
+
+    def kick_once(asked: dict[str, Any], action: Any) -> Any:
+        if not out(room):
+            room.kick("ann")
+        return action
+
+    answering(room, "bob", kick_once)
+
+    played(room)
+
+    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
+    with pytest.raises(BadRequest, match="ann does not play in room r1 any more"):
+        room.kick("ann")
+
+
+def test_a_kicked_player_hears_of_no_more_changes() -> None:
+    room = create_room("a room", options())
+    kicked = answering(room, "ann", lambda asked, action: b"{")
+    stays = answering(room, "bob")
+
+    played(room)
+
+    assert [line["type"] for line in kicked[-1:]] == ["goodbye"]
+    assert sum(line["type"] == "patch" for line in stays) > sum(line["type"] == "patch" for line in kicked) == 0
+
+
+def test_an_eliminated_player_hears_of_no_more_changes_but_of_the_end() -> None:
+    game = Tsuro(size=3)
+    room = create_room("a room", options(game, player_ids=(*IDS, "cyd")))
+    heard = {player_id: answering(room, player_id) for player_id in room.player_ids}
+    final = played(room).state
+
+    first = min(range(3), key=lambda seat: final.table.survived_to(seat))
+    told = heard[room.player_ids[first]]
+
+    assert 0 < sum(line["type"] == "patch" for line in told) < max(map(len, heard.values()))
+    assert told[-1]["type"] == "end"

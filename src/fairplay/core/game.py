@@ -36,6 +36,12 @@ class News(msgspec.Struct, frozen=True):
     content: Any
 
 
+def check_seat(seat: Seat, seats: int) -> None:
+    """Raise BadRequest unless there is such a seat in a match of so many."""
+    if seat not in range(seats):
+        raise BadRequest(f"there is no seat {seat!r}: the seats of this match are 0 to {seats - 1}")
+
+
 class GameMeta(msgspec.StructMeta, ABCMeta):
     """Let a game be a frozen value and an abstract class at once."""
 
@@ -145,7 +151,11 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
 
     @abstractmethod
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
-        """The game goes on without this seat."""
+        """The game goes on without this seat. Raises BadRequest if there is none."""
+
+    def fits(self, state: State) -> bool:
+        """Is this a state of the game with these parameters? A game whose board has a size looks at that."""
+        return True
 
     @abstractmethod
     def ranking(self, state: State) -> Ranking:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_ty
 import msgspec
 
 from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
-from fairplay.core.game import Game, Moment, Ranking, Seat
+from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 
 P = TypeVar("P")  # a position: any type that msgspec reads and writes
 A = TypeVar("A")  # an action
@@ -250,7 +250,16 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
 
     def eject(self, state: State[P], seat: Seat, moment: Moment) -> State[P]:
         """§0.3: whatever the moment, the position stays as it is."""
+        check_seat(seat, state.seats)
         return State(state.position, tuple(other for other in state.order if other != seat), state.seats)
+
+    def fits(self, state: State[P]) -> bool:
+        """Is the board as large as the one that they begin with?"""
+        try:
+            self._sound(state)
+        except BadRequest:
+            return False
+        return True
 
     def ranking(self, state: State[P]) -> Ranking:
         """§0.3, §0.4: by points; or the winner, and then all others."""

@@ -29,7 +29,7 @@ class Change:
 
 
 def telling_changes(channels: Mapping[Seat, object], inform: Inform) -> Inform:
-    """What informs those who watch, and then those players who want to hear of changes; whoever is out hears no more.
+    """What informs those who watch, and then those players who want to hear of changes and are still in the game.
 
     A channel of such a player has something in its attribute `changed` that takes a `Change`, at once and without
     raising. Where nobody has, nothing is added to what was there before.
@@ -42,9 +42,10 @@ def telling_changes(channels: Mapping[Seat, object], inform: Inform) -> Inform:
 
     def tell(event: Event, match: AnyMatch) -> None:
         inform(event, match)
-        if isinstance(event, Ejected):
-            listeners.pop(event.seat, None)
         if isinstance(event, Acted | Ejected):
+            still_in = match.game.order(match.state)
+            for seat in [seat for seat in listeners if seat not in still_in]:
+                del listeners[seat]
             change = Change(match)
             for changed in listeners.values():
                 changed(change)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.errors import IllegalAction
+from fairplay.core.errors import HostFault, IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
@@ -13,6 +13,7 @@ from fairplay.core.messages import Answer, Answered, End, Message, Start, TakeTu
 from fairplay.core.roles import UNRECORDED, Record
 
 NOT_DUE = "answered where only an acknowledgement was due"
+SAYS_NO_BY_VALUE = "the rules of {game} returned {what}: check returns None, and raises IllegalAction to say no"
 AnyMatch = Match[Any, Any, Any]
 Inform = Callable[[Event, AnyMatch], None]  # lets those who watch know of an event, with the match after it
 
@@ -90,10 +91,13 @@ def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> F
     """What an answer to TakeTurn amounts to."""
     if not isinstance(answer, Answered):  # asked like that, as a struct says yes in a quarter of the time of a no
         return Ejected(seat, answer.fault, Moment.TURN, answer.why)
+    check: Callable[[Any, Any], object] = game.check  # which may be somebody else's, and say what it should not
     try:
-        game.check(view, answer.value)
+        verdict = check(view, answer.value)
     except IllegalAction as illegal:
         return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal), illegal.clause)
+    if verdict is not None:
+        raise HostFault(SAYS_NO_BY_VALUE.format(game=game.name, what=type(verdict).__name__))
     return Acted(seat, answer.value)
 
 

@@ -16,6 +16,7 @@ from fairplay.players.wire import Malformed, Reply
 from fairplay.referee.local import describe
 
 Hear = Callable[[bytes], object]  # takes a line
+KICKED = "kicked by whoever runs the room"
 TURN = "take_turn"  # the type of what has to be answered
 
 
@@ -45,6 +46,7 @@ class Mailbox(Line):
         self._wrong = b""  # what came otherwise and could be no answer to anything
         self._answer = b""
         self._waiting: asyncio.Future[None] | None = None
+        self._kicked = False
 
     def put(self, message: Any) -> bool:
         """Take a message, as bytes or as plain data. Is it taken for the answer?
@@ -62,8 +64,15 @@ class Mailbox(Line):
             self._wrong = text[: wire.MOST_BYTES + 1]
         return False
 
+    def kick(self) -> None:
+        """Let its next answer be the last: now if it is asked, or else when it is asked next."""
+        self._kicked = True
+        self._wake()
+
     async def send(self, text: bytes) -> None:
         """Say it to whoever hears."""
+        if self._kicked:
+            raise Closed(Fault.GONE, KICKED)
         asked = read_question(text)
         self._open, self._turn = asked.nonce, asked.type == TURN
         if self._wrong:
@@ -79,6 +88,8 @@ class Mailbox(Line):
         if not self._answer:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
+        if self._kicked:
+            raise Closed(Fault.GONE, KICKED)
         text, self._answer = self._answer, b""
         if len(text) > wire.MOST_BYTES:
             raise TooMuch(text)
@@ -101,6 +112,9 @@ class Mailbox(Line):
 
     def _take(self, text: bytes) -> None:
         self._answer, self._open = text, ""
+        self._wake()
+
+    def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 

@@ -1,13 +1,15 @@
 """Play a match in a room: whoever watches hears of every change, and whoever runs it gets the final state."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Game
 from fairplay.core.roles import Observer, Record
 from fairplay.hosting.records import journal_in
@@ -66,6 +68,8 @@ class Room:
         self._observers = observers
         self._mailboxes = mailboxes or {}
         self._hosted: Hosted | None = None  # None: it has not begun
+        self._ears: dict[str, list[Ear]] = {}  # by player: what hears of changes on its behalf
+        self.is_over = False
 
     @property
     def match(self) -> AnyMatch:
@@ -90,15 +94,30 @@ class Room:
         match = self._sitting.match
         if self._hosted is not None or self._sitting.resumed:
             raise BadRequest(f"the match in room {self.id} has begun, and its state is not to be set any more")
+        if type(state) is not type(match.state) or not match.game.fits(state):
+            raise BadRequest(f"this state is of another game than room {self.id} plays, or of a board of another size")
         if frozenset().union(*match.game.ranking(state)) != frozenset(range(len(self.player_ids))):
             raise BadRequest(f"this is no state for {len(self.player_ids)} players")
         self._sitting = self._sitting._replace(match=replace(match, state=state, seed=None))
 
     def on_state_change(self, hear: Hear, player_id: str | None = None) -> None:
-        """Let somebody hear how it stands, and of every change; one of the players hears what it is asked, too."""
+        """Let somebody hear how it stands, and of every change.
+
+        One of the players hears what it is asked, too; and when it is out, nothing but what is said to its seat.
+        """
+        ear = Ear(hear)
         if player_id is not None:
             self._mailbox(player_id).hear = hear
-        self.hub.add(Ear(hear))
+            self._ears.setdefault(player_id, []).append(ear)
+        self.hub.add(ear)
+
+    def kick(self, player_id: str) -> None:
+        """Eject a player, as `gone`: now if it is asked, or else when it is asked next. It hears of no more changes."""
+        mailbox = self._mailbox(player_id)
+        if self.is_over or self.player_ids.index(player_id) not in self.match.seated:
+            raise BadRequest(f"{player_id} does not play in room {self.id} any more")
+        mailbox.kick()
+        self._deafen(player_id)
 
     def on_message(self, player_id: str, message: Any) -> bool:
         """Take what a player says, as JSON or as plain data. Is it taken for the answer to what the player is asked?"""
@@ -109,12 +128,15 @@ class Room:
         if self._hosted is not None:
             raise BadRequest(f"the match in room {self.id} has begun already")
         referee = Referee()
-        for observer in (self.hub, *self._observers):
+        for observer in (self.hub, Leaving(self._left), *self._observers):
             referee.subscribe(observer)
         self._hosted = Hosted(self._sitting, referee, self._gathered() if self._mailboxes else self._table)
         ready = asyncio.Event()  # so that nothing is on record before everybody sits
         ready.set()
-        final = await self._hosted.play_async(ready)
+        try:
+            final = await self._hosted.play_async(ready)
+        finally:
+            self.is_over = True
         await self.hub.caught_up()
         return EndGameResult(self.id, final.state, self.player_ids)
 
@@ -131,10 +153,24 @@ class Room:
         remotes = [Remote(line, game, match_id=self.id, limits=limits) for line in lines]
         return Gathering(dict(enumerate(remotes)))
 
+    def _left(self, match: AnyMatch) -> None:
+        """Let players that are out hear of no more changes."""
+        still_in = match.game.order(match.state)
+        for seat, player_id in enumerate(self.player_ids):
+            if seat not in still_in:
+                self._deafen(player_id)
+
+    def _deafen(self, player_id: str) -> None:
+        for ear in self._ears.pop(player_id, ()):
+            self.hub.remove(ear)
+
     def _mailbox(self, player_id: str) -> Mailbox:
         if player_id not in self._mailboxes:
             raise BadRequest(f"nobody called {player_id!r} is told and answers in room {self.id}")
         return self._mailboxes[player_id]
+
+
+ROOMS: WeakValueDictionary[str, Room] = WeakValueDictionary()  # those that were created, for as long as they are used
 
 
 class Ear:
@@ -148,6 +184,17 @@ class Ear:
         return True
 
 
+class Leaving:
+    """An observer that calls a function after everything that can put a player out."""
+
+    def __init__(self, then: Callable[[AnyMatch], None]) -> None:
+        self._then = then
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        if isinstance(event, Acted | Ejected):
+            self._then(match)
+
+
 def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] = ()) -> Room:
     """A room with a state that is dealt, where players are told by functions and answer by messages."""
     game, player_ids = options.game, options.player_ids
@@ -156,6 +203,9 @@ def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] =
     seats_by_age(game, len(player_ids))
     if options.room_id:
         check_id(options.room_id)
+        other = ROOMS.get(options.room_id)
+        if other is not None and not other.is_over:
+            raise BadRequest(f"there is a room {options.room_id} already: give each room an id of its own, or none")
     match: AnyMatch = dealt(game, player_ids, options.seed, match_id=options.room_id or None)
     addresses, terms = tuple(f"visitor:{player_id}" for player_id in player_ids), Terms(options.limits, None)
     journal = None if options.journal is None else journal_in(options.journal, Sync.BATCH, warn=complain)
@@ -168,4 +218,5 @@ def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] =
 
     sitting = Sitting(match, player_ids, addresses, terms, begin)
     mailboxes = {player_id: Mailbox(game) for player_id in player_ids}
-    return Room(name, sitting, player_ids, observers=observers, mailboxes=mailboxes)
+    room = ROOMS[match.id] = Room(name, sitting, player_ids, observers=observers, mailboxes=mailboxes)
+    return room

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from fairplay.core.chance import Lots
 from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
-from fairplay.core.game import Game, Moment, Ranking, Seat
+from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 from fairplay.games.fish import codec, kernel
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import grid
@@ -103,7 +103,12 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         """§6: whatever the moment."""
+        check_seat(seat, len(state.scores))
         return settled(left(state, seat))
+
+    def fits(self, state: State) -> bool:
+        """§1.1: is the board as large as it should be?"""
+        return (state.grid.rows, state.grid.columns) == (self.rows, self.columns)
 
     def ranking(self, state: State) -> Ranking:
         """§5.2, §5.3: by fish, those who are still in."""

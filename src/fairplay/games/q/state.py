@@ -2,7 +2,8 @@
 
 import msgspec
 
-from fairplay.core.game import Seat
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Seat, check_seat
 from fairplay.games.q.board import Map
 
 Tiles = tuple[int, ...]  # kinds
@@ -62,6 +63,9 @@ def next_turn(state: State) -> State:
 
 def without(state: State, seat: Seat, *, lost: Tiles) -> State:
     """A seat is out: its tiles go to the end of the pile, but for those that are lost."""
+    check_seat(seat, len(state.scores))
+    if seat not in state.order:
+        raise BadRequest(f"seat {seat} is out already")
     place = state.order.index(seat)
     hand = state.hands[seat][len(lost) :]  # what was just drawn comes first in a hand
     return next_turn(

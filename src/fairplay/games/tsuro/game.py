@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from fairplay.core.chance import Lots
-from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
-from fairplay.core.game import Game, Moment, Ranking, Seat
+from fairplay.core.errors import BadRequest, HostFault, IllegalAction, NotOnTurn
+from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 from fairplay.games.tsuro import codec
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
@@ -141,11 +141,13 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         if isinstance(action, Lay):
             if placing:
                 raise IllegalAction("3.1", "the first tile is placed, with an avatar on it")
-            self.rules.check_lay(view, action)
+            verdict: object = self.rules.check_lay(view, action)
         else:
             if not placing:
                 raise IllegalAction("4.1", "after the first tile, tiles are laid before the avatar")
-            self.rules.check_place(view, action)
+            verdict = self.rules.check_place(view, action)
+        if verdict is not None:  # as by a variant that says no by a value: nobody would be ejected
+            raise HostFault(f"a rule checker returned {verdict!r:.40}: it returns None, or raises IllegalAction")
 
     def apply(self, state: State, action: Action) -> State:
         """§3.5, §4.6, §4.7: the dealt tiles are used up in any case."""
@@ -161,6 +163,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         """§6: the avatar goes, its path stays; on its turn the dealt tiles are used up."""
         table = state.table
+        check_seat(seat, len(table.fell))
         used = tiles_at(table.stage) if moment is Moment.TURN else 0
         without = msgspec.structs.replace(
             table,
@@ -169,6 +172,10 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             fell=(*table.fell[:seat], ejected_in(table.survived_to(seat)), *table.fell[seat + 1 :]),
         )
         return State(next_turn(without), state.source, state.drawn + used)
+
+    def fits(self, state: State) -> bool:
+        """§1.1: is the board as large as it should be?"""
+        return state.table.grid.size == self.size
 
     def ranking(self, state: State) -> Ranking:
         """§5.2, §5.3: who is still there, then who fell in the last round, and so on."""
