@@ -48,8 +48,8 @@ BOTS = {  # and what is said of them if they are in this process, and else
     ),
     "says nothing": (
         "def take_turn(view): pass",
-        "malformed (turn), the answer is not an action of this game",
-        "malformed (turn), the answer is not an action of this game",
+        "malformed (turn), the answer is None (null in JSON): take_turn must return an action",
+        "malformed (turn), the answer is None (null in JSON): take_turn must return an action",
     ),
     "fails at the start": (
         f"{SEATED}    def start(self, *_): raise ValueError",

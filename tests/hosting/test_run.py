@@ -406,3 +406,25 @@ def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: 
     assert bool(heard.events) != called_off
     assert nothing_left(before)
     assert turns_in(run(spec)) > 0  # it goes on, or is its own answer
+
+
+def test_run_with_a_program_inside_an_event_loop_names_what_to_write(tmp_path: Path) -> None:
+    spec = spec_of("fish", "greedy", str(BOT), sandbox="none", journal=str(tmp_path / "games"))
+
+    async def cell_of_a_notebook() -> tuple[str, Outcome]:
+        with pytest.raises(BadRequest) as refused:
+            run(spec)
+        return str(refused.value), await run_async(spec)
+
+    why, outcome = asyncio.run(cell_of_a_notebook())
+
+    assert why.endswith("write `await run_async(spec)` instead of `run(spec)`")
+    assert outcome.result is not None
+    assert len(journals(spec)) == 1
+
+
+def test_run_inside_an_event_loop_plays_players_of_this_process() -> None:
+    async def cell_of_a_notebook() -> Outcome:
+        return run(spec_of("fish", "greedy", "random"))
+
+    assert asyncio.run(cell_of_a_notebook()).result is not None

@@ -346,7 +346,7 @@ def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
         ((0.1, TooMuch(b"x" * 512)), Fault.FLOOD, "sent more than 8192 bytes at once"),
         ((0.1, b"hello?"), Fault.MALFORMED, "not a reply: not JSON"),
         ((0.1, answering({"type": "win"})), Fault.MALFORMED, "the answer is not an action of this game"),
-        ((0.1, answering(None)), Fault.MALFORMED, "the answer is not an action of this game"),
+        ((0.1, answering(None)), Fault.MALFORMED, "the answer is None (null in JSON): take_turn must return an action"),
     ],
 )
 def test_whatever_goes_wrong_has_its_fault(step: Step, fault: Fault, why: str) -> None:

@@ -1,5 +1,6 @@
 """A referee seats the players, and runs one match after another."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from fairplay.core.events import Acted, Ended, Event, Started
 from fairplay.core.messages import Answer, Answered, Message
 from fairplay.core.roles import Unrecorded
 from fairplay.games.fish import Fish, View
-from fairplay.referee.host import Referee, complain, distinct
+from fairplay.referee.host import Referee, complain, dealt, distinct
 from fairplay.referee.referee import AnyMatch
 from tests.alike import without_id
 from tests.toy import Toy
@@ -218,6 +219,38 @@ def test_a_player_sits_where_its_name_sits() -> None:
 def test_the_wrong_number_of_players_is_refused(count: int) -> None:
     with pytest.raises(BadRequest, match=f"fish is for 2 to 4 players, not for {count}"):
         Referee().run(FISH, [first] * count)
+
+
+@pytest.mark.parametrize(
+    ("player", "why"),
+    [
+        (
+            "greedy",
+            "'greedy' is the name of a player, and a Referee takes players: write house_strategy('fish', 'greedy')",
+        ),
+        (Toy, "Toy is a class, and a Referee takes players: write Toy()"),
+        (7, "a int is no player: it has no method take_turn(view)"),
+        (None, "a NoneType is no player: it has no method take_turn(view)"),
+    ],
+)
+def test_what_is_no_player_is_refused_before_anything_is_recorded(player: Any, why: str) -> None:
+    begun: list[Any] = []
+
+    with pytest.raises(BadRequest, match=re.escape(why)):
+        Referee().run(FISH, [first, player], seed=SEED, record=begun.append)  # type: ignore[arg-type]  # it is never called
+
+    match = dealt(FISH, ["ann", "bob"], SEED)
+    with pytest.raises(BadRequest, match=re.escape(why)):
+        Referee().resume(match, [first, player])
+    assert begun == []
+
+
+@pytest.mark.parametrize("seed", [7, "seven", 1.5])
+def test_what_is_no_seed_is_refused_with_how_to_make_one(seed: Any) -> None:
+    with pytest.raises(
+        BadRequest, match=re.escape(f"a seed is 32 bytes, not {seed!r}: fairplay.core.chance.seed_from")
+    ):
+        Referee().run(FISH, [first, first], seed=seed)
 
 
 def test_the_wrong_number_of_names_is_refused() -> None:

@@ -387,7 +387,6 @@ def ring() -> list[Any]:
 
 
 JUNK: dict[str, Any] = {
-    "None": None,
     "a text": "move",
     "a number": 7,
     "nothing in it": {},
@@ -419,6 +418,16 @@ JUNK: dict[str, Any] = {
     "deep bytes": msgspec.Raw(b"[" * 100_000),
     "a time without a zone": datetime.datetime(2020, 1, 1, tzinfo=BadZone()),
 }
+
+
+def test_a_player_that_returns_none_hears_that_it_must_return_an_action() -> None:
+    answer = answer_of(saying(None))
+
+    assert isinstance(answer, Failed)
+    assert (answer.fault, answer.why) == (
+        Fault.MALFORMED,
+        "the answer is None (null in JSON): take_turn must return an action",
+    )
 
 
 @pytest.mark.parametrize("junk", JUNK)

@@ -99,6 +99,7 @@ class Hosted:
             if near is None:
                 import asyncio
 
+                refuse_running_loop()
                 return asyncio.run(self._play_at(self._table(leaving), leaving))
             self._begin(leaving)
             channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
@@ -179,6 +180,20 @@ class Hosted:
     def _end(self, match: AnyMatch) -> AnyMatch:
         self.match, self.ended, self._took = match, True, time.monotonic() - self._since
         return match
+
+
+def refuse_running_loop() -> None:
+    """Raise BadRequest inside an event loop, as in a notebook: what plays a match there has to be awaited."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise BadRequest(
+        "players in other processes have to be waited for, and an event loop is running here, as in a notebook: "
+        "write `await run_async(spec)` instead of `run(spec)`"
+    )
 
 
 def outcome_before(spec: MatchSpec) -> Outcome:

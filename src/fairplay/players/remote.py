@@ -20,7 +20,7 @@ from fairplay.players.line import Closed, Heard, Line, TooMuch
 from fairplay.players.timer import Clock, Timer
 from fairplay.players.wire import Malformed
 from fairplay.referee.changes import Change
-from fairplay.referee.local import NO_ACTION
+from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
 
 DEFAULT = Limits()
@@ -314,7 +314,8 @@ class Remote(Questioner):
             return OLD
         answer = wire.read_answer(received, reply, due.decode)
         if isinstance(answer, Malformed):
-            return Wrong(Fault.MALFORMED, due.not_due, answer.why)
+            returned_none = due is self._action and bytes(reply.answer) == b"null"
+            return Wrong(Fault.MALFORMED, NO_ANSWER if returned_none else due.not_due, answer.why)
         return answer
 
     def _failure(

@@ -13,7 +13,7 @@ from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Observer, Player, Record, Strategy
 from fairplay.referee.drivers import play
 from fairplay.referee.gallery import Gallery, Report
-from fairplay.referee.local import Local
+from fairplay.referee.local import Local, has_method
 from fairplay.referee.referee import Inform
 
 
@@ -69,6 +69,7 @@ class Referee:
         where. A seed and an id that are not given are drawn. A record is begun with the match, by `Journal.begin`.
         """
         self._refuse_if_busy()
+        check_players(game, players)  # before anything is recorded
         seating = seats_by_age(game, len(players), ages)
         labels = [f"player-{n + 1}" for n in range(len(players))] if names is None else distinct(names)
         if len(labels) != len(players):
@@ -91,6 +92,7 @@ class Referee:
         record: Record = UNRECORDED,
     ) -> Match[State, View, Action]:
         """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
+        check_players(match.game, players)
         return self._play(match, players, record, resumed=True)
 
     def _play(
@@ -148,10 +150,33 @@ def dealt(
     except UnicodeEncodeError:
         raise BadRequest("a name holds half a character, which cannot be written down") from None
     seed = urandom(SEED_BYTES) if seed is None else seed
-    if len(seed) != SEED_BYTES:
-        raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+    check_seed(seed)
     match_id = drawn_id() if match_id is None else match_id
     return Match(game, game.deal(len(names), seed), tuple(names), seed=seed, id=match_id, sealed=sealed)
+
+
+def check_seed(seed: object) -> None:
+    """Raise BadRequest unless this is a seed."""
+    if not isinstance(seed, bytes):
+        raise BadRequest(
+            f"a seed is {SEED_BYTES} bytes, not {seed!r:.40}: fairplay.core.chance.seed_from(text) makes one"
+        )
+    if len(seed) != SEED_BYTES:
+        raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+
+
+def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:
+    """Raise BadRequest unless all of these can be asked for a turn: whoever mixed something up is to hear of it."""
+    for player in players:
+        if isinstance(player, str):
+            raise BadRequest(
+                f"{player!r:.80} is the name of a player, and a Referee takes players: "
+                f"write house_strategy({game.name!r}, {player!r:.80}), or name players in a MatchSpec"
+            )
+        if isinstance(player, type):
+            raise BadRequest(f"{player.__name__} is a class, and a Referee takes players: write {player.__name__}()")
+        if not (callable(player) or has_method(player, "take_turn")):
+            raise BadRequest(f"a {type(player).__name__} is no player: it has no method take_turn(view)")
 
 
 def drawn_id() -> str:

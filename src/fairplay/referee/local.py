@@ -16,6 +16,7 @@ from fairplay.referee.referee import NOT_DUE
 MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
 NO_ACTION = "the answer is not an action of this game"
+NO_ANSWER = "the answer is None (null in JSON): take_turn must return an action"
 encode = msgspec.json.Encoder().encode
 STANDARD, OTHERS = functools.__file__.removesuffix("functools.py"), msgspec.__file__.removesuffix("msgspec/__init__.py")
 HOME = __file__.removesuffix("referee/local.py")
@@ -64,6 +65,8 @@ class Local:
         except KeyboardInterrupt:
             raise
         except msgspec.ValidationError as error:
+            if value is None:
+                return Failed(Fault.MALFORMED, NO_ANSWER, took)
             return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {error}"[:MOST_EVIDENCE])
         except BaseException as error:  # whatever a foreign object does while it is taken apart
             return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {describe(error)[1]}")
