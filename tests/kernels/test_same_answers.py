@@ -21,15 +21,16 @@ def test_a_kernel_answers_as_python_does(game: str) -> None:
     assert [failure for failure in trials(game, range(POSITIONS[game]), seed_from("kernels")) if failure] == []
 
 
-def test_a_map_that_is_far_away_is_answered_in_python() -> None:
-    near, far = ({(row + away, 2**30): kind for row, kind in enumerate((0, 1, 2))} for away in (0, 2**30))
+@pytest.mark.parametrize("away", [2**30, -(2**30)])
+def test_a_map_that_is_far_away_is_answered_in_python(away: int) -> None:
+    near, far = ({(row + rows, 2**30): kind for row, kind in enumerate((0, 1, 2))} for rows in (0, away))
     views = [View(0, map_of(tiles.items()), (3, 4, 5), (0, 1), (0, 0), 9) for tiles in (near, far)]
 
     one, other = (q_kernel.best_draft(view, 8, 4) for view in views)
 
     assert one is not None
     assert other is not None
-    assert [(row + 2**30, column, kind) for row, column, kind in placed(one)] == placed(other)
+    assert [(row + away, column, kind) for row, column, kind in placed(one)] == placed(other)
 
 
 def placed(draft: Draft) -> list[tuple[int, int, int]]:

@@ -33,6 +33,6 @@ def counts(view: object) -> Count:
     return Count()
 
 
-PLAYER = f"py:{__name__}:counts"
+PLAYER = f"in-process:{__name__}:counts"
 ADDRESS = f"py:{__name__}:Countdown"
 MISTAKE = f"KeyError(3) in countdown.py, line {Countdown.after.__code__.co_firstlineno + 1}"

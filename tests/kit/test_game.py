@@ -11,7 +11,7 @@ from examples.games.tic_tac_toe import Board, Mark, TicTacToe
 from fairplay import BadRequest, Game, IllegalAction, Moment
 from fairplay.kit import BoardGame, Player, State, View
 from fairplay.testing.conformance import check_game
-from tests.kit.nim import Heaps, Pass, Take
+from tests.kit.nim import Heaps, Pass, Table, Take
 
 X, O, N = 0, 1, None  # noqa: E741  # as players say it; N: nobody
 GAMES: dict[str, BoardGame[Any, Any]] = {
@@ -205,6 +205,29 @@ def test_a_view_says_who_sees_it_and_draws_itself() -> None:
     assert game.imagine(view) is view.state
     assert "3  a  |  |  |" in str(view)
     assert view._repr_svg_().startswith("<svg")
+
+
+def test_the_ejected_are_no_opponents() -> None:
+    game = Heaps()
+    state = game.eject(game.deal(3, bytes(32)), 2, Moment.TURN)
+
+    assert [player.seat for player in game.view(state, 1).opponents] == [0]
+    assert [player.seat for player in game.view(state, 1).players] == [0, 1, 2]
+
+
+class Endless(Heaps, frozen=True):
+    """Offers moves without end."""
+
+    def moves(self, position: Table, seat: int) -> Iterator[Take | Pass]:
+        yield from (Take(0, count) for count in range(1, 100_000))
+        raise AssertionError("all of the moves are listed")
+
+
+def test_a_position_with_moves_without_end_is_read() -> None:
+    game = Endless()
+    plain = game.pack_state(game.deal(2, bytes(32)))
+
+    assert game.unpack_state(plain) == game.deal(2, bytes(32))
 
 
 def test_types_are_taken_from_the_class_and_actions_are_called_by_theirs() -> None:

@@ -9,7 +9,7 @@ from examples.games.connect_four import ConnectFour, Drop
 from examples.games.tic_tac_toe import Mark, TicTacToe
 from fairplay import BadRequest, Referee
 from fairplay.core.roles import AnyStrategy
-from fairplay.kit import BoardGame, State
+from fairplay.kit import Action, BoardGame, State
 from fairplay.kit.house import HOUSE
 from tests.kit.nim import Heaps
 from tests.some import some
@@ -96,3 +96,52 @@ def test_three_conspire_and_points_count() -> None:
 def test_a_parameter_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(BadRequest, match="lookahead weighs 1 to 1000000 positions"):
         player("lookahead:many")
+
+
+class Go(Action, frozen=True):
+    """Go on to another place."""
+
+    to: str
+
+
+class Tale(BoardGame[str, Go], frozen=True):
+    """Places that lead to one another; at some of them somebody has won, and where no way leads on it is a draw."""
+
+    name = "tale"
+    ways = {  # noqa: RUF012 - nobody changes it
+        "fork": ("draw", "detour", "win"),
+        "no quick win": ("draw", "detour"),
+        "trap": ("loss", "long way down"),
+        "detour": ("detour 2",),
+        "detour 2": ("win",),
+        "long way down": ("long way down 2",),
+        "long way down 2": ("long way down 3",),
+        "long way down 3": ("loss",),
+    }
+
+    def start(self, seats: int) -> str:
+        return "fork"
+
+    def moves(self, position: str, seat: int) -> list[Go]:
+        return [Go(to) for to in self.ways.get(position, ())]
+
+    def after(self, position: str, seat: int, action: Go) -> str:
+        return action.to
+
+    def winner(self, position: str) -> int | None:
+        return {"win": 0, "loss": 1}.get(position)
+
+    def rows(self, position: str) -> list[str]:
+        return ["."]
+
+
+@pytest.mark.parametrize(
+    ("place", "to"),
+    [("fork", "win"), ("no quick win", "detour"), ("trap", "long way down")],
+    ids=["a quick win", "a late win rather than a draw", "a late loss rather than a quick one"],
+)
+def test_it_prefers(place: str, to: str) -> None:
+    game = Tale()
+
+    for key in range(9):
+        assert player("lookahead:200", bytes([key] * 32))(game.view(State(place, (0, 1), 2), 0)) == Go(to)
