@@ -53,7 +53,9 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one journal, of a match in which somebody with a name in Chinese was ejected."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "cheat.py").write_text(CHEAT)
-    done = play("q", "安=py:cheat:take_turn", "Zoë=dag", "best", "--seed", "7", "--journal", str(folder), within=folder)
+    done = play(
+        "q", "安=in-process:cheat:take_turn", "Zoë=dag", "best", "--seed", "7", "--journal", str(folder), within=folder
+    )
     assert done.code == 0
     return folder
 
@@ -65,7 +67,7 @@ def play(*arguments: str, within: Path) -> Done:
 def arguments(verb: str, games: Path) -> list[str]:
     """The command line of a verb; all of them come out the same every time."""
     (path,) = games.glob("*.jsonl")
-    fish = ["play", "fish", "Zoë=random", "安=py:cheat:take_turn", "--seed", "7", *SMALL]
+    fish = ["play", "fish", "Zoë=random", "安=in-process:cheat:take_turn", "--seed", "7", *SMALL]
     return {
         "help": ["--help"],
         "games": ["games"],
@@ -74,7 +76,7 @@ def arguments(verb: str, games: Path) -> list[str]:
         "play tsuro": ["play", "tsuro", "Zoë=first", "安=second", "third", "--seed", "7"],
         "play in short": [*fish, "--quiet"],
         "play in JSON": [*fish, "--events"],
-        "check-bot": ["check-bot", "fish", "py:cheat:take_turn"],
+        "check-bot": ["check-bot", "fish", "in-process:cheat:take_turn"],
         "replay": ["replay", str(path)],
         "replay one board": ["replay", str(path), "--at", "3"],
         "draw": ["draw", str(path), "-o", f"{games}/安.svg"],

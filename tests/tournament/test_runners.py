@@ -207,7 +207,7 @@ if __name__ == "__main__":
 
 
 def test_observers_that_a_cup_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
-    cup = cup_of("random", "greedy", format=RoundRobin(games=3), observers=(f"{BAD}Watcher",))
+    cup = cup_of("random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:Watcher",))
 
     played(cup, tmp_path, lambda: pool(2))
 
