@@ -128,7 +128,8 @@ class Room:
         if self._hosted is not None:
             raise BadRequest(f"the match in room {self.id} has begun already")
         referee = Referee()
-        for observer in (self.hub, Leaving(self._left), *self._observers):
+        observers: tuple[Observer, ...] = (self.hub, Leaving(self._left), *self._observers)
+        for observer in observers:
             referee.subscribe(observer)
         self._hosted = Hosted(self._sitting, referee, self._gathered() if self._mailboxes else self._table)
         ready = asyncio.Event()  # so that nothing is on record before everybody sits

@@ -1,6 +1,6 @@
 """Referee Tsuro: the rules of RULES.md, whose clauses are cited as §."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -141,12 +141,14 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         if isinstance(action, Lay):
             if placing:
                 raise IllegalAction("3.1", "the first tile is placed, with an avatar on it")
-            verdict: object = self.rules.check_lay(view, action)
+            check_lay: Callable[[View, Lay], object] = self.rules.check_lay  # of a variant, which may return anything
+            verdict = check_lay(view, action)
         else:
             if not placing:
                 raise IllegalAction("4.1", "after the first tile, tiles are laid before the avatar")
-            verdict = self.rules.check_place(view, action)
-        if verdict is not None:  # as by a variant that says no by a value: nobody would be ejected
+            check_place: Callable[[View, Place], object] = self.rules.check_place
+            verdict = check_place(view, action)
+        if verdict is not None:
             raise HostFault(f"a rule checker returned {verdict!r:.40}: it returns None, or raises IllegalAction")
 
     def apply(self, state: State, action: Action) -> State:
