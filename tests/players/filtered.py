@@ -89,16 +89,16 @@ def results(calls: Sequence[Sequence[int]], *, free: bool = False) -> list[int]:
 
 
 @cache
-def instructions(machine: str) -> tuple[tuple[int, int, int, int], ...]:
+def instructions(machine: str, *, own_user: bool) -> tuple[tuple[int, int, int, int], ...]:
     """The filter for a machine."""
-    return tuple(struct.iter_unpack("=HBBI", compiled(machine)))
+    return tuple(struct.iter_unpack("=HBBI", compiled(machine, own_user=own_user)))
 
 
-def judged(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
+def judged(machine: str, number: int, *arguments: int, architecture: int = 0, own_user: bool = True) -> int:
     """What the filter for a machine says of a call: the instructions of classic BPF, as far as filters have them."""
     known = (*arguments, *[0] * (6 - len(arguments)))
     data = struct.pack("=IIQ6Q", number, architecture or ARCHITECTURES[machine], 0, *known)
-    program = instructions(machine)
+    program = instructions(machine, own_user=own_user)
     at = value = 0
     while True:
         code, if_so, if_not, constant = program[at]

@@ -40,9 +40,9 @@ ALWAYS = (
     *("io_setup", "inotify_init", "inotify_init1", "fanotify_init", "ptrace", "process_vm_readv", "process_vm_writev"),
     *("pidfd_getfd", "kcmp", "userfaultfd", "bpf", "perf_event_open", "syslog", "mount", "umount2", "move_mount"),
     *("fsopen", "fsmount", "fsconfig", "fspick", "open_tree", "mount_setattr", "pivot_root", "setns", "timer_create"),
-    *("sched_setattr", "sched_setscheduler", "process_madvise"),
+    *("sched_setattr", "sched_setscheduler", "process_madvise", "mincore"),
 )
-FAMILIES = (1, 2, 10, 16)
+FAMILIES = (1, 16)
 PERSONALITIES = (0, 0x40000, 0xFFFFFFFF)
 
 
@@ -68,14 +68,16 @@ DENIED: tuple[tuple[str, tuple[int, ...], int], ...] = (  # a call, its argument
     ("prctl", (1, CONT), errno.EPERM),
     ("prctl", (1, 9), errno.EPERM),
     ("prctl", (62, 1), errno.EPERM),
-    *(("fcntl", (0, command), errno.EPERM) for command in (10, 1024, 1026, 1036, 1040)),
+    *(("fcntl", (0, command), errno.EPERM) for command in (10, 1024, 1026, 1031, 1036, 1040)),
     *(("ioctl", (0, command), errno.EPERM) for command in (0x5412, 0x541C, 0x540E)),
     *(("personality", (number,), errno.EPERM) for number in near(PERSONALITIES)),
-    *(("socket", (family, 1), errno.EAFNOSUPPORT) for family in (*near(FAMILIES), 9, 15, 38, 40, 44, 45)),
+    *(("socket", (family, 1), errno.EAFNOSUPPORT) for family in (*near(FAMILIES), 2, 9, 10, 15, 38, 40, 44, 45)),
     *((call, (16, 3, number), errno.EAFNOSUPPORT) for call in ("socket", "socketpair") for number in near((0,))),
     *(("madvise", (0, 4096, advice), errno.EINVAL) for advice in (22, 23, 25)),
     ("mmap", (0, 4096, 3, 0x8022), errno.EINVAL),
     *(("socketpair", (family, 1), errno.EAFNOSUPPORT) for family in near(FAMILIES)),
+    *(("preadv2", (0, 0, 0, 0, 0, flags), errno.EOPNOTSUPP) for flags in (8, 9, 0x18)),
+    *(("getsockopt", (0, 1, which), errno.ENOPROTOOPT) for which in (57, 71)),
 )
 PRETENDED: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("flock", (0, 6)),
@@ -84,6 +86,9 @@ PRETENDED: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("setpgid", (0, 0)),
     ("sync", ()),
     ("syncfs", (0,)),
+    *((call, ()) for call in ("utime", "utimes", "futimesat", "utimensat", "chown", "fchown", "lchown", "fchownat")),
+    ("fadvise64", (0, 0, 0, 4)),
+    ("setrlimit", (4, 0)),
 )
 ALLOWED: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("kill", (1, 19)),
@@ -95,12 +100,17 @@ ALLOWED: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("unshare", (0,)),
     ("prctl", (15, 1)),
     ("prctl", (36, 1)),
-    *(("fcntl", (0, command)) for command in (0, 1, 2, 3, 4, 5, 8, 15, 36, 1025, 1030, 1031)),
+    *(("fcntl", (0, command)) for command in (0, 1, 2, 3, 4, 5, 8, 15, 36, 1025, 1030, 1032)),
     *(("ioctl", (0, command)) for command in (0x5401, 0x5413, 0x5421, 0x541B)),
     *(("personality", (number,)) for number in PERSONALITIES),
     *(("socket", (family, 1)) for family in FAMILIES),
     *(("madvise", (0, 4096, advice)) for advice in (3, 4, 8, 14, 21)),
     ("mmap", (0, 4096, 3, 0x22)),
+    *(("preadv2", (0, 0, 0, 0, 0, flags)) for flags in (0, 1, 4)),
+    *(("getsockopt", (0, *which)) for which in ((1, 3), (1, 17), (6, 57))),
+    *(("fadvise64", (0, 0, 0, advice)) for advice in (0, 1, 2, 3)),
+    ("setrlimit", (7, 0)),
+    *((call, ()) for call in ("fchmod", "fchmodat", "sysinfo", "sendmsg", "sendto", "recvmsg")),
     *((call, ()) for call in ("read", "write", "futex", "mmap", "execve", "wait4", "chroot", "setuid", "setgid")),
     *((call, ()) for call in ("prlimit64", "setitimer", "timerfd_create", "eventfd2", "epoll_create1", "seccomp")),
 )
@@ -134,8 +144,27 @@ def test_what_is_denied_fails_as_it_should_whatever_stands_above_an_int(machine:
 @every_machine
 def test_what_is_pretended_does_nothing_and_succeeds(machine: str) -> None:
     for call, arguments in PRETENDED:
+        if number(call, machine) < 0:
+            assert (call, machine) in {(it, "aarch64") for it in ("utime", "utimes", "futimesat", "chown", "lchown")}
+            continue
         for each in some(variants(arguments)):
             assert judged(machine, number(call, machine), *each) == ERRNO, (call, each)
+
+
+@every_machine
+def test_the_limit_of_core_dumps_can_be_read_and_not_set(machine: str) -> None:
+    prlimit = number("prlimit64", machine)
+    for at in (0x1000, 0x10_0000, 0x7FFF_FFFF_F000, 1, 1 << 63):
+        assert judged(machine, prlimit, 0, 4, at) == ERRNO, hex(at)
+        assert judged(machine, prlimit, 0, 7, at) == ALLOW, hex(at)
+    assert judged(machine, prlimit, 0, 4, 0, 0x7FFF_FFFF_F000) == ALLOW
+
+
+@every_machine
+def test_descriptors_are_passed_only_where_each_program_has_a_user_of_its_own(machine: str) -> None:
+    for call in ("sendmsg", "sendmmsg"):
+        assert judged(machine, number(call, machine), own_user=True) == ALLOW
+        assert judged(machine, number(call, machine), own_user=False) == ERRNO | errno.EPERM
 
 
 @every_machine

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -323,7 +325,20 @@ def test_limits_hold(sandbox: Sandbox) -> None:
     found = seen(f"[resource.getrlimit(getattr(resource, name)) for name in {names}]", box)
 
     addresses = (200 + 4096) * MEGABYTE  # for what is reserved and never touched
-    assert found == [[most, most] for most in (200 * MEGABYTE, addresses, 77, 33, 12345, 0)]
+    assert found == [[most, most] for most in (200 * MEGABYTE, addresses, 77, 33, 12345, 1)]
+
+
+@needs_strict
+def test_the_limit_of_core_dumps_cannot_be_lowered_to_what_runs_a_program_of_the_host() -> None:
+    """With a limit of 0 the kernel still hands core dumps to a pipe in core_pattern, with 1 it does not: core(5)."""
+    lowered = "(resource.setrlimit(resource.RLIMIT_CORE, (0, 0)), resource.getrlimit(resource.RLIMIT_CORE))[1]"
+
+    assert seen(lowered) == [1, 1]
+
+
+@needs_strict
+def test_few_signals_wait_for_a_program() -> None:
+    assert seen("resource.getrlimit(resource.RLIMIT_SIGPENDING)") == [256, 256]
 
 
 @every_level
@@ -348,6 +363,62 @@ def test_no_limit_goes_beyond_our_own() -> None:
 @needs_strict
 def test_whoever_computes_for_too_long_is_killed() -> None:
     assert run([*PYTHON, "-c", "while True: pass"], Sandbox(Level.STRICT, cpu=1)).code == 128 + 9
+
+
+@needs_strict
+def test_to_read_a_file_does_not_change_when_it_was_read(tmp_path: Path) -> None:
+    (tmp_path / "listed").mkdir()
+    (tmp_path / "listed" / "read").write_text("text")
+    (tmp_path / "link").symlink_to("listed/read")
+    tmp_path.chmod(0o755)
+    work = ["cat", "link", "listed/read"], ["ls", "-R", "."]
+    cell = Cell(["sh", "-c", f"cd {tmp_path}; {'; '.join(map(shlex.join, work))}", str(tmp_path)], STRICT)
+    paths = [tmp_path, *tmp_path.rglob("*")]
+    for path in paths:
+        os.utime(path, (5, 10), follow_symlinks=False)  # read before it was changed, so that a reading is noted
+
+    try:
+        done = subprocess.run(cell.words, pass_fds=cell.inherited, capture_output=True, text=True, check=True)
+    finally:
+        cell.close()
+
+    assert done.stdout.startswith("texttext.:")
+    assert {path.name: path.lstat().st_atime for path in paths} == {path.name: 5 for path in paths}
+
+
+@needs_strict
+def test_tools_that_keep_times_and_owners_work_in_a_directory_of_their_own() -> None:
+    work = (
+        "cd /tmp && mkdir a && echo text >a/one && touch -d 2020-01-01 a/one && chmod 640 a/one && cp -a a b &&"
+        " tar cf all.tar b && mkdir c && tar xpf all.tar -C c && chown $(id -u) c/b/one &&"
+        " cat c/b/one && stat -c %a c/b/one"
+    )
+
+    done = run(["sh", "-c", work])
+
+    assert (done.code, done.out, done.err) == (0, "text\n640\n", "")
+
+
+@needs_strict
+def test_the_figures_of_the_machine_are_the_same_for_every_program() -> None:
+    figures = seen("[Path('/proc', name).read_text() for name in ('stat', 'meminfo')]")
+
+    assert figures[0].startswith("cpu  0 0 0 ")
+    assert len([line for line in figures[0].splitlines() if line.startswith("cpu")]) == 1 + (os.cpu_count() or 1)
+    assert "MemTotal:        4194304 kB" in figures[1]
+    assert seen("[len(os.sched_getaffinity(0)), os.cpu_count(), os.sysconf('SC_PAGE_SIZE')]") == [
+        len(os.sched_getaffinity(0)),
+        os.cpu_count(),
+        os.sysconf("SC_PAGE_SIZE"),
+    ]
+
+
+@needs_strict
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_node_knows_how_many_cores_and_how_much_memory_there_are() -> None:
+    text = "const os = require('os'); console.log(os.cpus().length, os.totalmem(), os.freemem() > 0, os.uptime() > 0)"
+
+    assert run(["node", "-e", text]).out == f"{os.cpu_count()} {4096 * MEGABYTE} true true\n"
 
 
 @needs_strict

@@ -10,19 +10,24 @@ import shlex
 import site
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import HANDED
+from fairplay.players.figures import figures
 from fairplay.players.folder import contents
 from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
 OF_THE_HOST = (  # in /proc, whoever looks: its keys, and counts by which two programs could tell each other something
     *("keys", "key-users", "kcore", "timer_list", "sched_debug", "latency_stats", "locks", "vmstat", "zoneinfo"),
-    *("buddyinfo", "pagetypeinfo", "slabinfo", "schedstat", "interrupts", "softirqs", "diskstats"),
+    *("buddyinfo", "pagetypeinfo", "slabinfo", "schedstat", "interrupts", "softirqs", "diskstats", "loadavg", "uptime"),
+    *("cgroups", "crypto", "mdstat", "modules", "swaps", "fs", "irq", "driver", "pressure", *figures()),
     *("sys/kernel/pty/nr", "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state"),
+    *("sys/fs/aio-nr", "sys/fs/quota"),
 )
+DEVICES = ("full", "null", "random", "urandom", "zero")  # no terminals: there are only so many on a machine
+STREAMS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 JAIL = "/jail"  # root's programs change their root once more: whoever did that makes no user namespaces
 MADE = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that are there before all others
 STRANGERS = range(0x7000_0000, 0x7800_0000)  # user ids that nobody gives to anybody
@@ -40,6 +45,7 @@ def shut_in(
 ) -> list[str]:
     """What runs a program shut in. The words that limit it are run inside; hidden is what it may not see at all.
 
+    More options of bubblewrap come behind those that make the tree.
     The environment has to be cleared outside: it could be read in /proc where bubblewrap was given it.
     """
     root, cwd = os.geteuid() == 0, Path.cwd()
@@ -48,10 +54,10 @@ def shut_in(
     variables = environment(shown.tools)
     if any(one.path == Path(program).absolute() for one in shown.own):
         refuse_unseen_interpreter(Path(program), shown, variables["PATH"])
-    options = [*options, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    options += ["--die-with-parent", "--new-session", "--hostname", "player"]
+    flags = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    flags += ["--die-with-parent", "--new-session", "--hostname", "player"]
     for name, value in variables.items():
-        options += ["--setenv", name, value]
+        flags += ["--setenv", name, value]
     jail = JAIL if root else ""
     inside = [*unchanged(shown.own, jail), *within_limits]
     if root:
@@ -60,9 +66,16 @@ def shut_in(
         inside += ["unshare", "--root", JAIL, "--wd", str(cwd), "--setgid", uid, "--setuid", uid, "--"]
         open_closed(shown)
     else:
-        options += ["--unshare-user", "--disable-userns", "--chdir", str(cwd)]
-    options += tree(shown, cwd, jail, space)
-    return ["bwrap", *options, "--", *inside, program, *arguments]
+        flags += ["--unshare-user", "--disable-userns", "--chdir", str(cwd)]
+    made = [*tree(shown, cwd, jail, space), *options, "--remount-ro", "/"]
+    return ["bwrap", *flags, *made, "--", *inside, program, *arguments]
+
+
+def with_figures(opened: Mapping[str, int]) -> Iterator[str]:
+    """The options that put files into /proc, which bubblewrap reads from descriptors."""
+    jail = JAIL if os.geteuid() == 0 else ""
+    for name, number in opened.items():
+        yield from ("--perms", "0444", "--ro-bind-data", str(number), f"{jail}/proc/{name}")
 
 
 def tree(shown: Shown, cwd: Path, jail: str, space: int) -> Iterator[str]:
@@ -73,8 +86,15 @@ def tree(shown: Shown, cwd: Path, jail: str, space: int) -> Iterator[str]:
             yield from ("--symlink", f"{jail[1:]}/{name}", f"/{name}")
     yield from ("--proc", f"{jail}/proc")
     for name in OF_THE_HOST:
-        yield from ("--ro-bind", "/dev/null", f"{jail}/proc/{name}") if Path("/proc", name).exists() else ()
-    yield from ("--remount-ro", f"{jail}/proc", "--dev", f"{jail}/dev")
+        if Path("/proc", name).is_dir():
+            yield from ("--perms", "0000", "--tmpfs", f"{jail}/proc/{name}", "--remount-ro", f"{jail}/proc/{name}")
+        elif Path("/proc", name).exists():
+            yield from ("--ro-bind", "/dev/null", f"{jail}/proc/{name}")
+    yield from ("--remount-ro", f"{jail}/proc", "--perms", "0755", "--tmpfs", f"{jail}/dev")
+    for name in DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"{jail}/dev/{name}")
+    for name, target in STREAMS.items():
+        yield from ("--symlink", f"/proc/self/{target}", f"{jail}/dev/{name}")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/dev/shm", "--remount-ro", f"{jail}/dev")
     yield from ("--size", str(space), "--perms", "1777", "--tmpfs", f"{jail}/tmp")
     wanted = {*shown.places, *shown.links, cwd}
@@ -99,7 +119,6 @@ def tree(shown: Shown, cwd: Path, jail: str, space: int) -> Iterator[str]:
             yield from ("--perms", "0755", "--dir", f"{jail}{path}")
     for path in emptied:
         yield from ("--remount-ro", f"{jail}{path}")
-    yield from ("--remount-ro", "/")
 
 
 def is_seen(path: Path, shown: Shown) -> bool:

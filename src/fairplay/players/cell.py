@@ -3,8 +3,10 @@
 import os
 from collections.abc import Sequence
 
+from fairplay.players.bubblewrap import with_figures
 from fairplay.players.cgroup import Group, available, machine_oom_kills, was_the_machine
-from fairplay.players.filter import opened
+from fairplay.players.figures import figures
+from fairplay.players.filter import in_memory, opened
 from fairplay.players.freezing import Freezer, Grouped, Kept, Unstopped, keeper
 from fairplay.players.level import Level, Sandbox
 from fairplay.players.sandbox import Measure, limits, why_not_strict, wrap
@@ -84,7 +86,9 @@ class Cell:
         self._news, telling = os.pipe()
         os.set_blocking(self._news, False)
         self.inherited += [telling, rules := opened()]
-        options = ["--seccomp", str(rules), "--json-status-fd", str(telling)]
+        seen = {name: in_memory(text) for name, text in figures().items()}
+        self.inherited += seen.values()
+        options = ["--seccomp", str(rules), "--json-status-fd", str(telling), *with_figures(seen)]
         self.group = Group.make(sandbox.memory + 2 * sandbox.space, sandbox.processes + KEEPERS)
         around = keeper(-1)
         if self.group is not None and available().memory:

@@ -8,6 +8,7 @@ The kernel ignores the upper half of an int, and a filter is shown all of it: ru
 import errno
 import fcntl
 import os
+import resource
 import signal
 import socket
 import struct
@@ -33,8 +34,18 @@ DENIED = (
     *("mount", "umount2", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "open_tree", "mount_setattr"),
     *("pivot_root", "setns", "process_madvise"),
     *("timer_create", "sched_setattr", "sched_setscheduler"),
+    *("mincore",),
 )
-PRETENDED = ("flock", "setsid", "setpgid", "sync", "syncfs")
+PRETENDED = (
+    *("flock", "setsid", "setpgid", "sync", "syncfs", "utime", "utimes", "futimesat", "utimensat"),
+    *(
+        "chown",
+        "fchown",
+        "lchown",
+        "fchownat",
+    ),  # to nobody else: even that changes a time of the file
+)
+PASSING = ("sendmsg", "sendmmsg")  # descriptors; all others send bytes alone
 SIGNALLING = {  # and which argument is the signal
     "kill": 1,
     "tkill": 1,
@@ -46,13 +57,15 @@ SIGNALLING = {  # and which argument is the signal
 NAMESPACES = (0x0002_0000, *(0x0200_0000 << bit for bit in range(6)))  # CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET
 F_OFD_SETLK, F_OFD_SETLKW = 37, 38
 F_SETSIG = 10
-F_SET_RW_HINT, F_SETDELEG = 1036, 1040
+F_SETPIPE_SZ, F_SET_RW_HINT, F_SETDELEG = 1031, 1036, 1040
 LOCKING = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
 NOTIFYING = (F_SETSIG, fcntl.F_SETLEASE, fcntl.F_NOTIFY, F_SETDELEG, F_SET_RW_HINT)
+RWF_NOWAIT, POSIX_FADV_DONTNEED = 8, 4  # which tell what is in the page cache, and take it out of there
+SO_COOKIE, SO_NETNS_COOKIE = 57, 71  # which are counted for the whole machine
 TIOCLINUX = 0x541C
 TERMINALS = (termios.TIOCSTI, TIOCLINUX, termios.TIOCSCTTY)
 PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
-FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+FAMILIES = (socket.AF_UNIX, socket.AF_NETLINK)
 NETLINK_ROUTE = 0  # libraries ask for the addresses of this machine there
 MAP_POPULATE, POPULATING = 0x8000, (22, 23, 25)  # what takes the kernel long at once, so that no stop gets through
 PERSONALITIES = (0, 0x0004_0000, ANY)  # Linux; with addresses that are not random; and to ask which it is
@@ -69,9 +82,10 @@ class Rule(NamedTuple):
     also: tuple[int, int, int] | None = None  # the same of another argument: which, the mask, and the bits
 
 
-def rules() -> Iterator[Rule]:
-    """All that is denied."""
+def rules(*, own_user: bool) -> Iterator[Rule]:
+    """All that is denied. Does each program have a user id of its own, or do all of them have that of the host?"""
     yield from (Rule(errno.EPERM, call) for call in DENIED)
+    yield from (() if own_user else (Rule(errno.EPERM, call) for call in PASSING))
     yield from (Rule(0, call) for call in PRETENDED)
     yield Rule(
         errno.ENOSYS, "clone3"
@@ -82,7 +96,7 @@ def rules() -> Iterator[Rule]:
     yield from (Rule(errno.EPERM, "unshare", 0, 1 << bit, 1 << bit) for bit in range(32))
     yield from (Rule(errno.EPERM, "prctl", 0, ANY, option) for option in (PR_SET_PDEATHSIG, PR_SCHED_CORE))
     yield from (Rule(0, "fcntl", 1, ANY, command) for command in LOCKING)
-    yield from (Rule(errno.EPERM, "fcntl", 1, ANY, command) for command in NOTIFYING)
+    yield from (Rule(errno.EPERM, "fcntl", 1, ANY, command) for command in (*NOTIFYING, F_SETPIPE_SZ))
     yield from (Rule(errno.EPERM, "ioctl", 1, ANY, command) for command in TERMINALS)
     yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in others_than(FAMILIES))
     yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in others_than(FAMILIES))
@@ -91,6 +105,13 @@ def rules() -> Iterator[Rule]:
             yield Rule(errno.EAFNOSUPPORT, call, 0, ANY, socket.AF_NETLINK, also=(2, mask, bits))
     yield from (Rule(errno.EINVAL, "madvise", 2, ANY, advice) for advice in POPULATING)
     yield Rule(errno.EINVAL, "mmap", 3, MAP_POPULATE, MAP_POPULATE)
+    yield Rule(errno.EOPNOTSUPP, "preadv2", 5, RWF_NOWAIT, RWF_NOWAIT)
+    yield Rule(0, "fadvise64", 3, ANY, POSIX_FADV_DONTNEED)
+    for name in (SO_COOKIE, SO_NETNS_COOKIE):
+        yield Rule(errno.ENOPROTOOPT, "getsockopt", 1, ANY, socket.SOL_SOCKET, also=(2, ANY, name))
+    yield Rule(0, "setrlimit", 0, ANY, resource.RLIMIT_CORE)
+    for bit in range(64):  # of where the new limit stands: if it is nowhere, the limit is only asked for
+        yield Rule(0, "prlimit64", 1, ANY, resource.RLIMIT_CORE, also=(2, 1 << bit, 1 << bit))
     yield from (Rule(errno.EPERM, "personality", 0, *some) for some in others_than(PERSONALITIES))
 
 
@@ -114,8 +135,13 @@ def bpf() -> bytes:
 
 def opened() -> int:
     """The descriptor of a file with the filter, for one bubblewrap to read."""
-    program, number = bpf(), os.memfd_create("filter")
-    os.write(number, program)
+    return in_memory(bpf())
+
+
+def in_memory(content: bytes) -> int:
+    """The descriptor of a file that has no name, to be read from its beginning."""
+    number = os.memfd_create("fairplay")
+    os.write(number, content)
     os.lseek(number, 0, os.SEEK_SET)
     return number
 
@@ -129,7 +155,7 @@ def why_no_filter() -> str:
 def tried() -> tuple[bytes, str]:
     """The filter, or why there is none."""
     try:
-        return compiled(os.uname().machine), ""
+        return compiled(os.uname().machine, own_user=os.geteuid() == 0), ""
     except ImportError:
         return b"", "pyseccomp: not installed"
     except RuntimeError:  # says pyseccomp when it is imported
@@ -138,7 +164,7 @@ def tried() -> tuple[bytes, str]:
         return b"", f"libseccomp: {error}"
 
 
-def compiled(machine: str) -> bytes:
+def compiled(machine: str, *, own_user: bool) -> bytes:
     """The filter for a machine, be it this one or not."""
     import pyseccomp  # when it is needed, as it runs ldconfig to find its library
 
@@ -150,7 +176,7 @@ def compiled(machine: str) -> bytes:
         built.add_arch(architectures[machine])
         built.remove_arch(pyseccomp.system_arch())
     built.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
-    for rule in rules():
+    for rule in rules(own_user=own_user):
         if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
             raise ValueError(f"too old, it does not know {rule.call}")
         wanted = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []

@@ -9,6 +9,7 @@ import asyncio
 import ctypes
 import inspect
 import os
+import resource
 import select
 import signal
 import socket
@@ -24,6 +25,7 @@ from fairplay.players.cgroup import Group
 PATIENCE = 10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
 MOMENT = 1000  # microseconds for which nothing else is done meanwhile
 PAUSE = 0.001  # seconds until it is asked for again, if it takes longer
+NO_CORE = 1  # byte of a core dump: with 0, a program of the host that takes dumps from a pipe would be run
 
 
 class Freezer(Protocol):
@@ -136,12 +138,15 @@ def keeper(end: int) -> list[str]:
 def source() -> str:
     """The text of the keeper. It does without contextlib and pathlib, which take longer to load than it runs."""
     parts = [inspect.getsource(part) for part in (obey, keep_still)]
-    run = f"keep_still({int(signal.SIGSTOP)}, {int(signal.SIGCONT)})"
-    return "\n".join(["import _thread, ctypes, os, select, sys", *parts, run])
+    run = f"keep_still({int(signal.SIGSTOP)}, {int(signal.SIGCONT)}, {NO_CORE})"
+    return "\n".join(["import _thread, ctypes, os, resource, select, sys", *parts, run])
 
 
-def keep_still(stop: int, go_on: int) -> None:
-    """Be the keeper: run a command, and end with it. This is a program of its own, which is told two signals."""
+def keep_still(stop: int, go_on: int, core: int) -> None:
+    """Be the keeper: run a command, and end with it.
+
+    This is a program of its own, which is told two signals, and how large a core dump may be.
+    """
     end, command = int(sys.argv[1]), sys.argv[2:]
     if os.getpid() != 1:
         sys.exit("a keeper has to be the first of a namespace, or it would stop everybody")
@@ -156,6 +161,10 @@ def keep_still(stop: int, go_on: int) -> None:
         try:  # noqa: SIM105 - where memory runs out, it is the first to go
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         except OSError:
+            pass
+        try:  # noqa: SIM105 - whoever runs us may have forbidden all of it
+            resource.setrlimit(resource.RLIMIT_CORE, (core, core))
+        except ValueError:
             pass
         os.execvp(command[0], command)
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -23,13 +23,14 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.players.bubblewrap import environment, shut_in
 from fairplay.players.filter import opened, why_no_filter
-from fairplay.players.freezing import keeper
+from fairplay.players.freezing import NO_CORE, keeper
 from fairplay.players.level import MEGABYTE, Level, Sandbox
 from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 from fairplay.render.words import quoted
 
 RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
+SIGNALS = 256  # that wait for a program: hundreds of programs leave enough of those that a user may have
 OLDEST_BUBBLEWRAP = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
 
@@ -129,6 +130,7 @@ BOUNDS = {
     "nofile": resource.RLIMIT_NOFILE,
     "fsize": resource.RLIMIT_FSIZE,
     "nproc": resource.RLIMIT_NPROC,
+    "sigpending": resource.RLIMIT_SIGPENDING,
 }
 
 
@@ -137,7 +139,6 @@ def limits(sandbox: Sandbox) -> list[str]:
     if shutil.which("prlimit") is None:
         return []
     wanted = {
-        "core": 0,
         "cpu": sandbox.cpu,
         "data": sandbox.memory,
         "as": sandbox.memory + RESERVED,
@@ -145,7 +146,9 @@ def limits(sandbox: Sandbox) -> list[str]:
         "fsize": sandbox.file_size,
     }
     if sandbox.level is Level.STRICT:  # or else all that the same user runs would count
-        wanted["nproc"] = sandbox.processes
+        wanted |= {"nproc": sandbox.processes, "sigpending": SIGNALS}
+    else:
+        wanted["core"] = NO_CORE  # in a strict sandbox its keeper sees to that, and nobody can undo it
     bounds = [f"--{name}={most_allowed(BOUNDS[name], most)}" for name, most in wanted.items()]
     return ["prlimit", *bounds, "--"]
 

@@ -10,6 +10,25 @@ def shared_file():
 def ally_mark():
     return outside["mark"]
 """
+FIGURES = """
+def figures():
+    found = {}
+    for place, directories, names in os.walk("/proc"):
+        if place == "/proc":  # what its own processes do it may know; and every look at a uuid brings another
+            directories[:] = [it for it in directories if not it.isdigit() and it not in ("self", "thread-self", "net")]
+        for name in names:
+            if name not in ("uuid", "kmsg"):
+                try:
+                    opened = os.open(f"{place}/{name}", os.O_RDONLY | os.O_NONBLOCK)
+                except OSError:
+                    continue
+                try:
+                    found[f"{place}/{name}"] = os.read(opened, 2 ** 20)
+                except OSError:
+                    pass
+                os.close(opened)
+    return found
+"""
 KEYRING = """
 ADD, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machine, (-1, -1))
 name = outside["mark"].encode()
@@ -41,12 +60,14 @@ attempt(udp, tcp, out_there, abstract, path,
         tries="abstract and loopback sockets on which another player of this match listens",
         ally_start="""
 global listening
-listening = [socket.socket(socket.AF_UNIX), socket.socket()]
+listening = [socket.socket(socket.AF_UNIX)]
 listening[0].bind("\\0friend" + outside["mark"])
 try:
-    listening[1].bind(("127.0.0.1", 40000 + sum(map(ord, outside["mark"])) % 9999))
-except OSError:
-    listening.pop()
+    loopback = socket.socket()
+    loopback.bind(("127.0.0.1", 40000 + sum(map(ord, outside["mark"])) % 9999))
+    listening.append(loopback)
+except OSError as error:
+    print(error, file=sys.stderr)
 for it in listening:
     it.listen()
 """,
@@ -179,6 +200,56 @@ global found
 found = [ring for ring in (-3, -4, -5) if call(KEYCTL, 10, ring, b"user\\0", name + b"\\0", 0) > 0]  # KEYCTL_SEARCH
 """,
         turn="if found:\n    got_out(f'found the key in {found}')\nos._exit(7)",
+    ),
+    Beast(
+        name="reads what a friend does in /proc",
+        tries="figures of the whole machine that change while another player of this match computes and keeps things",
+        ally="""
+import threading
+held = [threading.Thread(target=time.sleep, args=(5,), daemon=True) for _ in range(30)]
+for it in held:
+    it.start()
+held += [bytearray(2 ** 26), os.urandom(2 ** 20), *(os.pipe() for _ in range(50))]
+until = time.monotonic() + 0.3
+while time.monotonic() < until:
+    os.stat("/usr")
+os._exit(7)
+""",
+        start=FIGURES + "global before\nbefore = figures()",
+        turn=FIGURES
+        + """
+after = figures()
+if changed := sorted(place for place in {*before, *after} if before.get(place) != after.get(place)):
+    got_out(f"{len(changed)} figures changed, such as {changed[:5]}")
+print(len(after), "figures", file=sys.stderr)
+os._exit(7)
+""",
+    ),
+    Beast(
+        name="asks what is in the page cache",
+        tries="whether somebody has read a part of a file of Python's: preadv2 with RWF_NOWAIT, mincore, cachestat",
+        turn=SHARED_FILE
+        + """
+file = os.open(shared_file(), os.O_RDONLY)
+def at_once():
+    try:
+        os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)
+    except BlockingIOError:  # which is an answer
+        pass
+def resident():
+    libc.mmap.restype = ctypes.c_void_p
+    at = libc.mmap(None, 4096, 1, 1, file, 0)
+    return libc.mincore(ctypes.c_void_p(at), 4096, ctypes.create_string_buffer(1)) == 0
+attempt(at_once, resident, lambda: call(451, file, bytes(16), ctypes.create_string_buffer(64), 0) == 0)
+""",
+    ),
+    Beast(
+        name="reads numbers that are given to all",
+        tries="the cookies of sockets, which are counted for the whole machine",
+        turn="""
+one = socket.socket(socket.AF_UNIX)
+attempt(*(lambda which=which: one.getsockopt(socket.SOL_SOCKET, which, 8) for which in (57, 71)))
+""",
     ),
     Beast(
         name="uses the keyrings of the host",

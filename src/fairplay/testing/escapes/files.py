@@ -109,6 +109,66 @@ attempt(*(lambda place=place: write(place) for place in places),
 """,
     ),
     Beast(
+        name="changes times and attributes",
+        tries="to leave a note in the times, rights, owners and flags of files that others see, devices among them",
+        turn="""
+import fcntl
+devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx")]
+places = [*devices, sys.argv[0], sys.executable, os.__file__, "/usr/bin/env", "/usr", "/proc/keys", "/dev", "/"]
+def traits(place):
+    found, notes = os.stat(place), ()
+    try:
+        notes = os.listxattr(place)
+    except OSError:
+        pass
+    accessed = found.st_atime_ns if place in devices else 0  # others read files too
+    return found.st_mode, found.st_uid, found.st_gid, found.st_mtime_ns, found.st_ctime_ns, accessed, notes
+before = {place: traits(place) for place in places if os.path.exists(place)}
+utime, utimes, futimesat, utimensat = {"x86_64": (132, 235, 261, 280)}.get(os.uname().machine, (-1, -1, -1, 88))
+NOW, OMIT = (1 << 30) - 1, (1 << 30) - 2
+def ways(place):
+    path, times = place.encode() + b"\\0", [struct.pack("4q", 0, some, 0, other) for some in (NOW, OMIT, 5)
+                                             for other in (NOW, OMIT, 5)]
+    yield from (lambda which=which: call(which, path, 0) for which in (utime, utimes))
+    yield lambda: call(utime, path, struct.pack("2q", 5, 5))
+    yield lambda: call(utimes, path, struct.pack("4q", 5, 5, 5, 5))
+    yield lambda: call(futimesat, -100, path, 0)
+    yield from (lambda which=which: call(utimensat, -100, path, which, 0) for which in (0, *times))
+    opened = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+    yield from (lambda which=which: call(utimensat, opened, 0, which, 0) for which in (0, *times))
+    yield lambda: call(futimesat, opened, 0, 0)
+    yield lambda: os.utime(place, (5, 5))
+    yield lambda: os.utime(opened)
+    mode = before[place][0] & 0o7777  # to set what is set already leaves its time
+    yield lambda: os.chmod(place, mode)
+    yield lambda: os.fchmod(opened, mode)
+    yield lambda: call(452, -100, path, mode, 0)  # fchmodat2
+    yield lambda: os.chown(place, -1, -1)
+    yield lambda: os.fchown(opened, os.getuid(), os.getgid())
+    for name in ("user.note", "security.note", "trusted.note", "system.posix_acl_access"):
+        yield lambda name=name: os.setxattr(place, name, b"\\2\\0\\0\\0")
+        yield lambda name=name: os.removexattr(opened, name)
+    for command in (0x40086602, 0x401c5820, 0x40087602):  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION
+        yield lambda command=command: fcntl.ioctl(opened, command, bytes(64))
+    yield lambda: os.truncate(place, os.stat(place).st_size)
+    yield lambda: os.posix_fallocate(opened, 0, 1)
+    yield lambda: os.read(opened, 1)
+    yield lambda: os.listdir(place)
+for place in before:
+    try:
+        for way in ways(place):
+            try:
+                way()
+            except OSError:
+                pass
+    except OSError as error:
+        print(error, file=sys.stderr)
+if changed := [place for place in before if traits(place) != before[place]]:
+    got_out(f"changed {changed}")
+os._exit(7)
+""",
+    ),
+    Beast(
         name="links out of its /tmp",
         tries="symbolic and hard links to what lies outside, and paths that go up",
         turn="""
@@ -172,23 +232,14 @@ os._exit(7)
         turn=r"""
 #include <sys/stat.h>
 #include <sys/xattr.h>
-static long slab(void) {  /* what the kernel keeps for itself, in bytes */
-    static char text[8192];
-    int file = open("/proc/meminfo", O_RDONLY);
-    long size = read(file, text, sizeof text - 1);
-    text[size > 0 ? size : 0] = 0;
-    close(file);
-    char *found = strstr(text, "Slab:");
-    return found ? atol(found + 5) * 1024 : 0;
-}
 static void turn(void) {
     static char name[256], note[60000];
-    long before = slab(), grown = 0, made = 0;
+    long grown = 0, made = 0;
     for (; made < 400000 && grown < number("together") / 4 * 5; made++) {
         snprintf(name, sizeof name, "/tmp/%0200ld", made);
         if (mknod(name, S_IFREG | 0600, 0)) break;
-        setxattr(name, "user.note", note, sizeof note, 0);
-        if (made % 1024 == 0) grown = slab() - before;
+        grown += 1000;  /* for its name, and what else is known of it */
+        if (setxattr(name, "user.note", note, sizeof note, 0) == 0) grown += sizeof note;
     }
     fprintf(stderr, "%ld files, for which the kernel keeps %ld MB\n", made, grown >> 20);
     reached("so many files that they take more memory than it may have", grown < number("together") ? -1 : grown);
@@ -210,18 +261,21 @@ got_out("opened 2000 files")
     ),
     Beast(
         name="leaves its memory behind",
-        tries="a core dump in a directory of the host",
+        tries="a core dump in a directory of the host, or handed to a program of the host that takes them from a pipe",
         turn="""
 import resource
-resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+given = resource.getrlimit(resource.RLIMIT_CORE)
 libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
-if resource.getrlimit(resource.RLIMIT_CORE)[1]:
-    got_out("may leave a core dump")
-try:
-    resource.setrlimit(resource.RLIMIT_CORE, (2 ** 20, 2 ** 20))
-    got_out("may leave a core dump again")
-except (OSError, ValueError):
-    os.chdir("/tmp")
+for wanted in ((2 ** 20, 2 ** 20), (0, 1), (0, 0)):
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, wanted)
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+    setrlimit = {"x86_64": 160, "aarch64": 164}[os.uname().machine]
+    call(setrlimit, resource.RLIMIT_CORE, struct.pack("2q", *wanted))
+if resource.getrlimit(resource.RLIMIT_CORE) != given or given[1] > 1:
+    got_out(f"may leave a core dump: {given}, {resource.getrlimit(resource.RLIMIT_CORE)}")
+os.chdir("/tmp")
 os.abort()
 """,
     ),

@@ -96,7 +96,7 @@ static void turn(void) {
     ),
     Beast(
         name="opens strange sockets",
-        tries="families with drivers behind them: VSOCK, ALG, PACKET, Bluetooth and others, and raw ones",
+        tries="families other than UNIX: the internet, VSOCK, ALG, PACKET, Bluetooth and others",
         language=C,
         turn=r"""
 static void turn(void) {
@@ -104,6 +104,10 @@ static void turn(void) {
     TRY(socket(38, SOCK_SEQPACKET, 0));  /* AF_ALG: the kernel's ciphers */
     TRY(socket(AF_PACKET, SOCK_RAW, 0));
     TRY(socket(AF_INET, SOCK_RAW, 1));
+    for (int kind = 1; kind < 3; kind++) {  /* sockets of the internet are counted for the whole machine */
+        TRY(socket(AF_INET, kind, 0));
+        TRY(socket(AF_INET6, kind, 0));
+    }
     static const int others[] = {3, 4, 5, 9, 15, 21, 26, 28, 29, 30, 31, 35, 37, 39, 41, 42, 43, 44, 45};
     for (unsigned at = 0; at < sizeof others / sizeof *others; at++)
         for (int kind = 1; kind < 6; kind++) TRY(socket(others[at], kind, 0));

@@ -11,6 +11,7 @@ from typing import Any
 
 from fairplay.core.events import Event, Started
 from fairplay.core.match import Match
+from fairplay.players.bubblewrap import DEVICES
 from fairplay.players.level import Level, Sandbox
 
 SECRET = "FAIRPLAY_SECRET"  # a variable of ours
@@ -33,6 +34,7 @@ class Outside:
         self._open = ExitStack()
         self._namespaces: dict[str, int] = {}
         self._before: set[str] = set()
+        self._traits: dict[Path, tuple[int, ...]] = {}
 
     def __enter__(self) -> "Outside":
         for name in ("den", "second", *self.canaries):
@@ -83,6 +85,8 @@ class Outside:
         if not isinstance(event, Started):
             return
         self._before = self._files()
+        seen = [*(Path("/dev", name) for name in DEVICES), *(self.directory / "den").iterdir()]
+        self._traits = {path: traits(path) for path in seen}
         ours = name_of(Path("/proc/self/ns/pid"))
         for process in self._marked():
             path = process / "ns" / "pid"
@@ -100,6 +104,9 @@ class Outside:
         """What a beast did that it should not have been able to do, and what it said that it cannot know."""
         done = [f"{name} heard it" for name in ("tcp", "udp", "abstract", "path") if heard(getattr(self, name))]
         done += [f"{name} is new" for name in sorted(self._files() - self._before)]
+        done += [
+            f"the times of {path.name} were changed" for path, known in self._traits.items() if traits(path) != known
+        ]
         for name, canary in self.canaries.items():
             kept = self.directory / name / "kept"
             if not kept.exists() or kept.read_text() != f"#!/bin/sh\n# {canary}\n":
@@ -141,6 +148,15 @@ def heard(listener: socket.socket) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def traits(path: Path) -> tuple[int, ...]:
+    """What else can be changed of a file than what is in it; nothing is left of one that has gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mode, found.st_uid, found.st_gid, found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
 
 
 def name_of(path: Path) -> str:

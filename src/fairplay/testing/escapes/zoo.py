@@ -6,6 +6,7 @@ from fairplay.testing.escapes.kernel import KERNEL
 from fairplay.testing.escapes.line import LINE
 from fairplay.testing.escapes.memory import MEMORY
 from fairplay.testing.escapes.processes import PROCESSES
+from fairplay.testing.escapes.shared import SHARED
 from fairplay.testing.escapes.signals import SIGNALS
 
-ZOO = (*LINE, *FILES, *MEMORY, *PROCESSES, *SIGNALS, *CHANNELS, *KERNEL)
+ZOO = (*LINE, *FILES, *MEMORY, *PROCESSES, *SIGNALS, *CHANNELS, *SHARED, *KERNEL)
