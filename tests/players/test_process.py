@@ -307,6 +307,28 @@ def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: 
     assert soon(lambda: not alive(mark)), "somebody survived"
 
 
+def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sandbox) -> None:
+    async def killed() -> tuple[bytes, str]:
+        heard, spoke = list[bytes](), asyncio.Event()
+
+        def hear(text: bytes) -> None:
+            heard.append(text)
+            spoke.set()
+
+        text = "import sys, time; print('hello', file=sys.stderr, flush=True); time.sleep(60)"
+        program = await Program.start(python(text), sandbox=any_way, hear=hear)
+        await program.wake()
+        await spoke.wait()
+        program.rest()
+        await program.hang_up(b"", 0)
+        return b"".join(heard), program.evidence()
+
+    heard, evidence = ran(killed())
+
+    assert heard == b"hello\n"
+    assert evidence.endswith("its stderr ends with:\nhello\n")
+
+
 def test_to_hang_up_twice_does_no_harm() -> None:
     async def twice() -> None:
         program = await Program.start(["cat"], sandbox=PLAIN)

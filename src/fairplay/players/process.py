@@ -228,11 +228,17 @@ class Program(Stream):
                 await asyncio.sleep(PAUSE)
 
     def _kill(self) -> None:
-        """Kill the child of our child: the first of a namespace, or whoever is kept. Ours cleans up, and ends."""
+        """Kill whoever is kept; its keeper, or our child, cleans up, and ends.
+
+        Not the first process of a namespace, if it has children: it would end all others too, but then our child, which
+        made the namespace, would complain on the program's stderr of how that one ended.
+        """
         if self._pipes.ended.is_set():
             return
         pid = self._transport.get_pid()
-        for number in children(pid) or [pid]:
+        below = children(pid)
+        kept = [number for first in below for number in (children(first) if is_first(first) else ())]
+        for number in kept or below or [pid]:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
 
@@ -265,6 +271,15 @@ def children(pid: int) -> list[int]:
         return [int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def is_first(number: int) -> bool:
+    """Is this the first process of a namespace?"""
+    try:
+        lines = Path(f"/proc/{number}/status").read_text().splitlines()
+    except OSError:
+        return False
+    return any(line.startswith("NSpid:") and line.split()[-1] == "1" for line in lines)
 
 
 def waiting_in(pipe: int) -> int:

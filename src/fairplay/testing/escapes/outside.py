@@ -86,7 +86,7 @@ class Outside:
             return
         self._before = self._files()
         seen = [*(Path("/dev", name) for name in DEVICES), *(self.directory / "den").iterdir()]
-        self._traits = {path: traits(path) for path in seen}
+        self._traits = {path: traits(path) for path in seen if not path.is_dir()}
         ours = name_of(Path("/proc/self/ns/pid"))
         for process in self._marked():
             path = process / "ns" / "pid"
