@@ -98,6 +98,24 @@ def test_an_ordinary_user_holds_them_too(tmp_path: Path) -> None:
     assert (done.code, len(attempts), len(attempts) - len(untried) >= 45) == (0, len(ZOO), True)
 
 
+def assert_held(name: str) -> None:
+    """Let one of them loose, which is quicker than all."""
+    attempt = what_became_of(named(name))
+    assert attempt.verdict is Verdict.HELD, attempt.why
+
+
+def test_no_program_changes_times_or_attributes_of_devices() -> None:
+    assert_held("changes times and attributes")
+
+
+def test_no_figure_in_proc_changes_while_another_program_works() -> None:
+    assert_held("reads what a friend does in /proc")
+
+
+def test_no_program_has_a_terminal() -> None:
+    assert_held("takes terminals")
+
+
 # The meter turns red.
 
 
@@ -132,12 +150,14 @@ def test_who_lies_is_not_believed() -> None:
     writes = Beast(
         name="writes", tries="a file", turn="open(f\"{outside['directory']}/writable/new\", 'w')\nos._exit(7)"
     )
-    attempts = attack([heard, knows, writes], sandbox="none")
+    touches = Beast(name="touches", tries="a file", turn="os.utime(sys.argv[0])\nos._exit(7)")
+    attempts = attack([heard, knows, writes, touches], sandbox="none")
 
     assert [attempt.why for attempt in attempts] == [
         "udp heard it",
         "it knows a file in other",
         "writable/new is new",
+        "the times of bot were changed",
     ]
     assert {attempt.verdict for attempt in attempts} == {Verdict.GOT_OUT}
 

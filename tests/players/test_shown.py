@@ -211,6 +211,24 @@ def test_a_folder_that_is_mounted_elsewhere_is_concealed_there_too(tmp_path: Pat
     assert done.stdout == f"{SECRET}looked\n"
 
 
+def test_a_file_whose_beginning_nobody_can_read_is_concealed(tmp_path: Path) -> None:
+    """It may be a journal: here there is no descriptor left to open it with."""
+    write(tmp_path / "notes")
+    text = (
+        "import resource, sys\nfrom fairplay.players.folder import is_journal\n"
+        "found = [is_journal(sys.argv[1])]\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\n"
+        "found.append(is_journal(sys.argv[1]))\n"
+        "print(*found)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", text, str(tmp_path / "notes")], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "False True\n"
+
+
 def test_many_journals_are_one_folder(tmp_path: Path) -> None:
     for number in range(300):
         write(tmp_path / "bob" / "games" / f"{number}.jsonl")
