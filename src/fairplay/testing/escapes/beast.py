@@ -98,7 +98,7 @@ def libcall(function, *arguments):
     return done
 
 # How much was computed, and when: every process that burns writes it down on a board that all of them share.
-STEPS, STEP, PROCESSES = 400, 0.01, 64
+STEPS, STEP, PROCESSES = 3000, 0.01, 64
 board = mmap.mmap(-1, STEPS * 4 * PROCESSES)
 began = time.monotonic()
 

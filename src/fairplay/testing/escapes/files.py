@@ -102,7 +102,7 @@ def write(place):
     return not place.startswith("/tmp/")  # of what looks like a place in its own /tmp, nobody can tell from here
 attempt(*(lambda place=place: write(place) for place in places),
         lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]), lambda: os.chmod(sys.argv[0], 0),
-        lambda: os.utime(sys.argv[0]), lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
+        lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
         lambda: open("/proc/sys/kernel/hostname", "w"), lambda: open("/proc/sysrq-trigger", "w"),
         lambda: open("/proc/sys/kernel/core_pattern", "w"), lambda: open("/proc/self/exe", "r+b"),
         lambda: os.mknod("/tmp/disk", 0o60666, os.makedev(254, 0)))

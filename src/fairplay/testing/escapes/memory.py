@@ -145,10 +145,12 @@ os._exit(7)
         turn="""
 import resource
 def more(which):
-    most = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (most, most + 1))
+    return now(which, resource.getrlimit(which)[1] + 1)
 def unlimited(which):
-    resource.setrlimit(which, (resource.RLIM_INFINITY,) * 2)
+    return now(which, resource.RLIM_INFINITY)
+def now(which, most):
+    resource.setrlimit(which, (most, most))
+    return resource.getrlimit(which)[1] == most
 limited = [which for which in range(16) if resource.getrlimit(which)[1] != resource.RLIM_INFINITY]
 attempt(lambda: not limited, *(lambda which=which: more(which) for which in limited),
         *(lambda which=which: unlimited(which) for which in limited))
