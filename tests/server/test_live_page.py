@@ -104,6 +104,27 @@ def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, house: 
     assert len(set(pictures)) >= 2
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_a_live_board_stays_within_its_box(browser: Browser, house: Running, game: str) -> None:
+    room = house.open(game)
+    house.turns(room, 12)
+    for width, height in some(((360, 740), (1280, 720), (740, 360))):
+        with looking(browser, house, f"/rooms/{room}") as page:
+            page.set_viewport_size({"width": width, "height": height})
+            expect(page.locator("#picture > svg")).to_be_visible()
+            expect(page.locator("#said")).not_to_be_empty()
+
+            box, board, said = page.evaluate(
+                "['#picture', '#picture > svg', '#said']"
+                ".map((it) => document.querySelector(it).getBoundingClientRect().toJSON())"
+            )
+
+            assert box["left"] <= board["left"]
+            assert board["right"] <= box["right"] <= width
+            assert board["height"] >= 150  # which can be seen
+            assert board["bottom"] <= box["bottom"] <= said["top"]
+
+
 def test_names_are_read_and_never_run(browser: Browser, house: Running) -> None:
     for names in some(TABLES):
         room = house.open("fish", names)
