@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from html import unescape
@@ -14,10 +15,11 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.games import GAMES
+from fairplay.journal.replay import read
 from fairplay.page import assembly
 from fairplay.page.assembly import assembled, bundled, part
 from fairplay.page.packing import packed
-from fairplay.page.replay import data, in_words, replay_of
+from fairplay.page.replay import THEMES, data, in_words, replay_of
 from tests.hostile_names import NAMES
 from tests.page.matches import record
 from tests.some import some
@@ -116,13 +118,33 @@ def test_data_holds_no_tag(name: str) -> None:
 
 
 def test_pictures_share_their_lines() -> None:
-    made = json.loads(decompress(b64decode(packed({"light": [["a\nb", "a\nc"], ["a\nb", "a\nb"]], "dark": []}))))
+    positions = [{"light": ["a\nb", "a\nb"], "dark": []}, {"light": ["a\nc", "a\nb"], "dark": []}]
+
+    made = json.loads(decompress(b64decode(packed(positions))))
 
     assert made == {
         "lines": ["a", "b", "c"],
         "pictures": [[0, 2], [0, 1, 2, 1]],
         "views": {"light": [[0, 1], [0, 0]], "dark": []},
     }
+
+
+def test_what_many_see_alike_is_drawn_once(tmp_path: Path) -> None:
+    path = record(tmp_path, "tsuro", ("ann", "bob", "cyd", "dee", "eve"), fails=None, quick=False)
+    pictures = len(read(path).facts) * len(THEMES) * 6
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        replay_of(path)
+    finally:
+        sys.setprofile(None)
+
+    assert calls / pictures < 1000
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -38,8 +38,8 @@ def test_it_is_started_anew_when_it_was_killed() -> None:
     async def tried() -> tuple[str, int]:
         studio = Studio()
         await studio.drawn(board()[0])
-        assert studio._process is not None
-        number = studio._process.pid
+        [process] = studio._processes
+        number = process.pid
         os.kill(number, signal.SIGKILL)
         with pytest.raises(HostFault):
             await studio.drawn(board()[0])
@@ -78,7 +78,7 @@ def test_one_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         studio = Studio()
         with pytest.raises(HostFault):
             await studio.drawn(board()[0])
-        assert studio._process is None
+        assert not studio._processes
 
     asyncio.run(tried())
 

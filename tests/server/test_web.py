@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fairplay.games import GAMES, title
-from fairplay.server import web
+from fairplay.server import painting, web
 from fairplay.server.painting import Studio
 from tests.hostile_names import NAMES
 from tests.server.houses import Running, running
@@ -233,6 +233,23 @@ def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
     looking.close()
 
     assert (first["seq"], first["over"], last["over"]) == (0, False, True)
+
+
+def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(painting.COMMAND)}"
+    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_hangs))
+    with running(tmp_path) as house:
+        slow, quick = house.open("fish"), house.open("fish")
+        for room in (slow, quick):
+            house.to_the_end(room)
+        with socket.create_connection(("127.0.0.1", house.port), timeout=30) as waiting:
+            waiting.sendall(f"GET /matches/{slow} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            while not (tmp_path / "begun").exists():
+                ask(house, "/healthz")
+
+            assert ask(house, f"/matches/{quick}").status == 200
 
 
 def test_a_sealed_match_is_not_shown_again(house: Running) -> None:

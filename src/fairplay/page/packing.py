@@ -5,20 +5,25 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import compress
 
-Views = Sequence[Iterable[str]]  # by who looks on; of each the pictures by position
+Shown = Mapping[str, Sequence[str]]  # the pictures of a position: by theme, and then by who looks on
 
 
-def packed(views: Mapping[str, Views]) -> str:
-    """Pictures by theme, as text that `unpacked` in pictures.js understands."""
+def packed(positions: Iterable[Shown]) -> str:
+    """The pictures of all positions, as text that `unpacked` in pictures.js understands."""
     lines: dict[str, int] = {}
     pictures: dict[tuple[int, ...], int] = {}
+    views: dict[str, list[list[int]]] = {}
 
     def number(picture: str) -> int:
-        made = runs(lines.setdefault(line, len(lines)) for line in picture.split("\n"))
+        made = runs([lines.setdefault(line, len(lines)) for line in picture.split("\n")])
         return pictures.setdefault(made, len(pictures))
 
-    numbered = {theme: [[number(it) for it in seen] for seen in some] for theme, some in views.items()}
-    whole = {"lines": list(lines), "pictures": list(pictures), "views": numbered}
+    for position in positions:
+        for theme, seen in position.items():
+            numbers = {picture: number(picture) for picture in dict.fromkeys(seen)}  # many see the same
+            for view, picture in zip(views.setdefault(theme, [[] for _ in seen]), seen, strict=True):
+                view.append(numbers[picture])
+    whole = {"lines": list(lines), "pictures": list(pictures), "views": views}
     return b64encode(compress(json.dumps(whole, separators=(",", ":")).encode(), 9)).decode()
 
 

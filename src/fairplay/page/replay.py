@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Fact
 from fairplay.games import title
-from fairplay.journal.pictures import pictures
 from fairplay.journal.replay import Recorded, about, recorded_in, text_of
 from fairplay.journal.verify import lawful
 from fairplay.observers.reporter import why_out
 from fairplay.page.assembly import assembled
-from fairplay.page.packing import packed
+from fairplay.page.packing import Shown, packed
 from fairplay.render.colours import letters_on
 from fairplay.render.svg import escape
 from fairplay.render.text import printable
@@ -53,7 +52,7 @@ def replay_page(recorded: Recorded, text: bytes) -> str:
         {
             "title": escape(printable(heading, LONGEST)),
             "match": data(told(recorded, text)),
-            "pictures": packed({theme: seen(recorded, **look) for theme, look in THEMES.items()}),
+            "pictures": packed(shown(recorded)),
         },
     )
 
@@ -82,10 +81,22 @@ def in_words(fact: Fact) -> str:
     return PLACE.sub(lambda place: place[0].replace(" ", "\u00a0"), said)
 
 
-def seen(recorded: Recorded, **look: Any) -> list[Any]:
-    """The pictures as spectators see them; and as each seat does, if there is a difference."""
-    seats = range(len(recorded.names)) if recorded.game.hidden else ()
-    return [pictures(recorded, seat, **look) for seat in (None, *seats)]
+def shown(recorded: Recorded) -> Iterator[Shown]:
+    """The pictures of each position as spectators see it; and as each seat does, if there is a difference.
+
+    Those of one position come together, as a game may draw once what they have in common.
+    """
+    svg, match = title(recorded.opening.game).svg, recorded.at(0)
+    seats = (None, *range(len(recorded.names))) if recorded.game.hidden else (None,)
+    before: list[Any] = [None for _ in seats]
+    for fact in (None, *recorded.facts):
+        match = match if fact is None else match.after(fact)
+        views = [match.view(seat) for seat in seats]
+        yield {
+            theme: [svg(view, match.names, before=last, **look) for view, last in zip(views, before, strict=True)]
+            for theme, look in THEMES.items()
+        }
+        before = views
 
 
 def data(value: Any) -> str:

@@ -11,7 +11,7 @@ ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 SIZE = re.compile(r'(?<= )width="([0-9.]+)" height="([0-9.]+)"')  # of a document; it is the first one
 NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used, for it takes long
-ID = re.compile(r'( id="| href="#|="url\(#)')  # before one; escaped texts have no quotes, and so nothing like this
+IDS = (' id="', ' href="#', '="url(#')  # before one; escaped texts have no quotes, and so nothing like this
 
 
 @remembered
@@ -58,6 +58,7 @@ def use(shape: str, x: float, y: float, **attributes: Value) -> str:
     return element("use", href=f"#{shape}", x=x, y=y, **attributes)
 
 
+@remembered
 def circle(x: float, y: float, radius: float, **attributes: Value) -> str:
     """A circle around a point."""
     return element("circle", cx=x, cy=y, r=radius, **attributes)
@@ -68,16 +69,19 @@ def polygon(points: Iterable[tuple[float, float]], **attributes: Value) -> str:
     return element("polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
 
 
+@remembered
 def path(line: str, **attributes: Value) -> str:
     """A path, in SVG's own letters."""
     return element("path", d=line, **attributes)
 
 
+@remembered
 def box(x: float, y: float, width: float, height: float, **attributes: Value) -> str:
     """A rectangle, by its upper left corner."""
     return element("rect", x=x, y=y, width=width, height=height, **attributes)
 
 
+@remembered
 def words(x: float, y: float, said: str, **attributes: Value) -> str:
     """A line of text; nobody needs to have looked at what it says."""
     return element("text", escape(said), x=x, y=y, **attributes)
@@ -127,7 +131,9 @@ def document(
         role="img",
         aria_label=label,
     )
-    return ID.sub(rf"\g<1>{ids}-", f"{whole}\n")
+    for before in IDS:
+        whole = whole.replace(before, f"{before}{ids}-")
+    return f"{whole}\n"
 
 
 def size(picture: str) -> tuple[float, float]:

@@ -16,7 +16,7 @@ import msgspec
 from fairplay.core.errors import BadRequest, FairplayError, HostFault
 from fairplay.games import title
 from fairplay.page.replay import replay_of
-from fairplay.referee.closing import surely
+from fairplay.referee.closing import all_surely, surely
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.server.painting")
 LONGEST = 30.0  # seconds for a job
@@ -58,55 +58,64 @@ read_done = msgspec.json.Decoder(Done)
 
 
 class Studio:
-    """A process that draws, one job after the other. It is started by the first job, and anew if it breaks."""
+    """Processes that draw, each one job after the other. They are started by the first jobs, and anew if they break."""
 
-    def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
-        self._free = asyncio.Lock()
+    def __init__(self, processes: int = 1) -> None:
+        self._processes: set[asyncio.subprocess.Process] = set()
+        self._idle: list[asyncio.subprocess.Process] = []
+        self._free = asyncio.Semaphore(processes)
 
     async def drawn(self, job: Job) -> str:
         """What a job asks for. Raises BadRequest if it may not be drawn, HostFault if it cannot be."""
         async with self._free:
+            process = self._idle.pop() if self._idle else None
             try:
                 async with asyncio.timeout(LONGEST):
-                    done = read_done.decode(await self._answer(encode(job)))
+                    if process is None:
+                        process = await asyncio.create_subprocess_exec(
+                            *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=MOST_BYTES
+                        )
+                        self._processes.add(process)
+                    done = read_done.decode(await answer_of(process, encode(job)))
             except BaseException as error:  # nobody knows what it would say next
-                await surely(self._end(0.0))
+                if process is not None:
+                    self._processes.discard(process)
+                    await surely(end(process, 0.0))
                 if isinstance(error, TimeoutError | OSError | EOFError | ValueError | msgspec.MsgspecError):
                     raise HostFault(f"nothing can be drawn: {type(error).__name__}") from None
                 raise
+            self._idle.append(process)
         if done.why:
             raise BadRequest(done.why)
         return done.text
 
     async def close(self) -> None:
-        """End the process."""
-        await surely(self._end(END_WAIT))
+        """End the processes."""
+        self._idle.clear()
+        await all_surely([end(process, END_WAIT) for process in self._processes])
+        self._processes.clear()
 
-    async def _answer(self, job: bytes) -> bytes:
-        if self._process is None:
-            self._process = await asyncio.create_subprocess_exec(
-                *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=MOST_BYTES
-            )
-        to, back = self._process.stdin, self._process.stdout
-        if to is None or back is None:
-            raise EOFError
-        to.write(job + b"\n")
-        await to.drain()
-        return await back.readuntil(b"\n")
 
-    async def _end(self, patience: float) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await process.wait()
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+async def answer_of(process: asyncio.subprocess.Process, job: bytes) -> bytes:
+    """What a process says to a job."""
+    to, back = process.stdin, process.stdout
+    if to is None or back is None:
+        raise EOFError
+    to.write(job + b"\n")
+    await to.drain()
+    return await back.readuntil(b"\n")
+
+
+async def end(process: asyncio.subprocess.Process, patience: float) -> None:
+    """Let a process end, or kill it when this takes longer than so many seconds."""
+    if process.stdin is not None:
+        process.stdin.close()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience):
+            await process.wait()
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
 
 
 def made(job: Job) -> str:

@@ -36,6 +36,7 @@ from fairplay.server.status import HouseStatus, encode
 AT_LEAST = 0.5  # seconds for which a status is good enough for everybody who asks
 MOST_LOOKERS = 512  # in all rooms
 MOST_PAGES = 8  # replays that are remembered, or drawn
+REPLAY_PAINTERS = 2  # processes, so that one long match does not keep all others waiting
 PIECE = 64 * 1024  # bytes of a page that are sent at once
 LOCAL = frozenset({"localhost"})
 NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -84,7 +85,7 @@ class Web:
         self._status: tuple[float, HouseStatus] | None = None
         self._figures = metrics.registry(self._now, house.counts)
         self._showings: dict[str, Showing] = {}
-        self._boards, self._replays = Studio(), Studio()
+        self._boards, self._replays = Studio(), Studio(REPLAY_PAINTERS)
         self._pages: OrderedDict[str, asyncio.Task[str]] = OrderedDict()  # the last replays that somebody asked for
         routes = [
             Route("/", self._page("house.html")),

@@ -1,6 +1,7 @@
 """Draw what a seat sees of Tsuro, as SVG."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
@@ -52,26 +53,32 @@ def svg(
 
     The board never grows, so that there is always room for `around`.
     """
-    table, players = view.table, players_of(view.table, names)
+    owner = view.seat if view.dealt else None  # all others see the same
+    return _drawn(
+        view.table, view.dealt, owner, tuple(names), None if before is None else before.table, dark=dark, small=small
+    )
+
+
+@lru_cache(maxsize=4)
+def _drawn(
+    table: Table,
+    dealt: tuple[int, ...],
+    owner: Seat | None,
+    names: tuple[str, ...],
+    before: Table | None,
+    *,
+    dark: bool,
+    small: bool,
+) -> str:
+    """The picture, with these tiles dealt to their owner."""
+    players = players_of(table, names)
     size = table.grid.size * SIDE
-    ways = [way_of(table, seat) for seat in range(len(players))]
-    units = grain(size, small=small)
-    bold = max(1.0, units * 0.75)  # avatars and marks can be seen from any distance
-    content = [
-        *_squares(table),
-        group(_tiles(table), id="tiles"),
-        group(_news(table, before, ways), id="news", fill="none"),
-        group(_trails(table, ways, bold), id="ways", fill="none"),
-        group(_beads(table, ways) if units < READABLE else (), id="beads"),
-        group(_marks(table, ways, bold), id="marks"),
-        group(_avatars(table, bold), id="avatars"),
-        *(() if small else _labels(table.grid.size, max(12.0, 9 * units))),
-    ]
+    bold = _bold(size, small=small)
     said = ", ".join(" ".join(filter(None, (player.called, player.mark))) for player in players)
     now = stage_in_words(table)
     frame = FRAME if small else 0.0  # else it reaches into what is around the board
     return picture(
-        Board(content, size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
+        Board(_board(table, before, small=small), size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
         players,
         [_figure(player, small=small) for player in players],
         header=Header(
@@ -82,15 +89,38 @@ def svg(
         ),
         skin=DARK if dark else LIGHT,
         definitions=definitions(
-            {ICON, *table.board, *(4 * tile for tile in view.dealt)} - {EMPTY},
+            {ICON, *table.board, *(4 * tile for tile in dealt)} - {EMPTY},
             [player.look for player in players],
             dark=dark,
             bold=bold,
         ),
         label=f"Tsuro, {now}: {said}",
         ids=f"tsuro{table.grid.size}",
-        tray=_tray(view, players, small=small),
+        tray=_tray(dealt, None if owner is None else players[owner].called, small=small),
         small=small,
+    )
+
+
+def _bold(size: float, *, small: bool) -> float:
+    """How much larger than usual avatars and marks are, so that they can be seen from any distance."""
+    return max(1.0, grain(size, small=small) * 0.75)
+
+
+@lru_cache(maxsize=4)
+def _board(table: Table, before: Table | None, *, small: bool) -> tuple[str, ...]:
+    """The board, which is the same for everybody, by day and by night."""
+    size = table.grid.size * SIDE
+    ways = [way_of(table, seat) for seat in range(len(table.colours))]
+    units, bold = grain(size, small=small), _bold(size, small=small)
+    return (
+        *_squares(table),
+        group(_tiles(table), id="tiles"),
+        group(_news(table, before, ways), id="news", fill="none"),
+        group(_trails(table, ways, bold), id="ways", fill="none"),
+        group(_beads(table, ways) if units < READABLE else (), id="beads"),
+        group(_marks(table, ways, bold), id="marks"),
+        group(_avatars(table, bold), id="avatars"),
+        *(() if small else _labels(table.grid.size, max(12.0, 9 * units))),
     )
 
 
@@ -118,15 +148,15 @@ def _tiles(table: Table) -> Iterator[str]:
             yield use(f"tile{code}", *_corner(table, square))
 
 
-def _news(table: Table, before: View | None, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
+def _news(table: Table, before: Table | None, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
     """The tiles that were not there, and how far avatars have come since then."""
     if before is None:
         return
-    for square, (now, then) in enumerate(zip(table.board, before.table.board, strict=True)):
+    for square, (now, then) in enumerate(zip(table.board, before.board, strict=True)):
         if now != then:
             yield use("last", *_corner(table, square))
     for seat, way in enumerate(ways):
-        for one, other in way[len(way_of(before.table, seat)) :]:
+        for one, other in way[len(way_of(before, seat)) :]:
             yield use(_path(one, other), *_corner(table, one >> 3), stroke=MARK, stroke_width=15.0)
 
 
@@ -242,31 +272,34 @@ def _figure(player: Player, *, small: bool) -> tuple[str, ...]:
     return sheet, element("g", *_stone(player.look, (0.0, -6.0), 0), transform=f"scale({scale})", opacity=dim)
 
 
-def _tray(view: View, players: Sequence[Player], *, small: bool) -> Tray:
+def _tray(dealt: Sequence[int], owner: str | None, *, small: bool) -> Tray:
     """Where the ports are, and the tiles to choose from, with the name of whoever chooses."""
-    if small and not view.dealt:
+    if small and not dealt:
         return NO_TRAY
     tray, left = [], GAP
     if not small:
         tray.append(words(left + 4, GAP + SIDE / 2 + 5, "ports", font_size=14.0))
-        tray.append(group(_ports(), transform=f"translate({left + 50} {GAP})"))
+        tray.append(_ports(left + 50))
         left += 124
-    if view.dealt and view.seat is not None:
-        owner = fit(players[view.seat].called, (OWNER - 8) / 13)
+    if owner is not None:
         tray.append(words(left + 4, GAP + SIDE / 2 - 4, "dealt to", font_size=14.0))
-        tray.append(words(left + 4, GAP + SIDE / 2 + 14, owner, font_size=13.0, font_weight="bold"))
+        tray.append(
+            words(left + 4, GAP + SIDE / 2 + 14, fit(owner, (OWNER - 8) / 13), font_size=13.0, font_weight="bold")
+        )
         left += OWNER
-    for tile in view.dealt:
+    for tile in dealt:
         tray.append(use(f"tile{4 * tile}", left, GAP))
         tray.append(words(left + SIDE / 2, GAP + SIDE + 15, str(tile), font_size=13.0, text_anchor="middle"))
         left += SIDE + GAP
     return Tray([group(tray, id="tray")], SIDE + GAP + 20)
 
 
-def _ports() -> Iterator[str]:
+@cache
+def _ports(left: float) -> str:
     """A tile on which the ports have their letters."""
-    yield use("sheet", 0, 0)
+    shapes = [use("sheet", 0, 0)]
     for port, letter in enumerate(PORTS):
         (x, y), (right, down) = port_at(port), inward(port)
-        yield path(f"M{at(x, y)}l{at(right * 5, down * 5)}", stroke=INK, stroke_width=2.6)
-        yield words(x + right * 12, y + down * 12 + 4, letter, font_size=11.5, fill=INK, **LETTER)
+        shapes.append(path(f"M{at(x, y)}l{at(right * 5, down * 5)}", stroke=INK, stroke_width=2.6))
+        shapes.append(words(x + right * 12, y + down * 12 + 4, letter, font_size=11.5, fill=INK, **LETTER))
+    return group(shapes, transform=f"translate({left} {GAP})")

@@ -1,7 +1,7 @@
 """Define what pictures of Tsuro are made of: skins, tiles, paths, avatars and marks."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.render.colours import letters_on
@@ -50,19 +50,28 @@ def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold
     """Everything, with the tiles of these codes; `bold`: how much larger than usual the avatars and marks are."""
     yield fade("field", *FIELD[dark])
     yield fade("paper", *SHEET[dark])
-    for one in range(8):
-        for other in range(one + 1, 8):
-            yield path(_curve(one, other), id=PORTS[one] + PORTS[other])
-    sheet = box(1, 1, SIDE - 2, SIDE - 2, rx=4.0, fill="url(#paper)", stroke="#8d6a43", stroke_width=1.0)
-    yield element("g", sheet, id="sheet")
+    yield from _paths()
     for code in sorted(codes):
-        pairs = [(port, EXITS[code << 3 | port]) for port in range(8)]
-        curves = (use(PORTS[one] + PORTS[other], 0, 0) for one, other in pairs if one < other)
-        lines = element("g", *curves, fill="none", stroke="#ad8a5e", stroke_width=2.6)
-        yield element("g", use("sheet", 0, 0), lines, id=f"tile{code}")
+        yield _tile(code)
     yield from _marks(bold)
     for look in looks:
         yield from _pieces(look)
+
+
+@cache
+def _paths() -> tuple[str, ...]:
+    """Every way across a tile, and a tile without any."""
+    curves = (path(_curve(one, other), id=PORTS[one] + PORTS[other]) for one in range(8) for other in range(one + 1, 8))
+    sheet = box(1, 1, SIDE - 2, SIDE - 2, rx=4.0, fill="url(#paper)", stroke="#8d6a43", stroke_width=1.0)
+    return (*curves, element("g", sheet, id="sheet"))
+
+
+@cache
+def _tile(code: int) -> str:
+    pairs = [(port, EXITS[code << 3 | port]) for port in range(8)]
+    curves = (use(PORTS[one] + PORTS[other], 0, 0) for one, other in pairs if one < other)
+    lines = element("g", *curves, fill="none", stroke="#ad8a5e", stroke_width=2.6)
+    return element("g", use("sheet", 0, 0), lines, id=f"tile{code}")
 
 
 def port_at(port: int) -> tuple[float, float]:
@@ -84,7 +93,6 @@ def along(one: int, other: int, part: float) -> tuple[float, float]:
     return x, y
 
 
-@cache
 def _curve(one: int, other: int) -> str:
     """A path across a tile that leaves both sides at right angles."""
     return f"M{_end(one)}C{at(*_control(one, other))} {at(*_control(other, one))} {_end(other)}"
@@ -109,8 +117,9 @@ def at(x: float, y: float) -> str:
     return f"{number(x)} {number(y)}"
 
 
-def _marks(bold: float) -> Iterator[str]:
-    yield element(
+@lru_cache(maxsize=16)
+def _marks(bold: float) -> tuple[str, ...]:
+    start = element(
         "g",
         circle(0, 0, 6.0 * bold, fill=PAPER, stroke=INK, stroke_width=1.4 * bold),
         circle(0, 0, 3.4 * bold, stroke=INK),
@@ -120,20 +129,22 @@ def _marks(bold: float) -> Iterator[str]:
     cross = f"M-{far}-{far}L{far} {far}M{far}-{far}L-{far} {far}"
     layers = ((PAPER, 7.5 * bold), (INK, 6.0 * bold), ("currentColor", 3.0 * bold))
     crosses = (path(cross, stroke=paint, stroke_width=width) for paint, width in layers)
-    yield element("g", *crosses, id="end", stroke_linecap="round")
+    end = element("g", *crosses, id="end", stroke_linecap="round")
     inside: dict[str, Value] = {"x": 2.0, "y": 2.0, "width": SIDE - 4, "height": SIDE - 4, "rx": 4.0}
     frames = ((INK, 5.5 * bold), (MARK, 3.4 * bold))
     frame = (element("rect", **inside, stroke=paint, stroke_width=width) for paint, width in frames)
-    yield element("g", *frame, id="last", fill="none")
+    return start, end, element("g", *frame, id="last", fill="none")
 
 
-def _pieces(look: Look) -> Iterator[str]:
+@cache
+def _pieces(look: Look) -> tuple[str, str]:
     """The avatar of a colour, with its tip at the origin and upwards, without its letter; and the bead on its way."""
     stone = "M0-7C3-2 9.5 1 9.5 9A9.5 9.5 0 0 1-9.5 9C-9.5 1-3-2 0-7z"
-    yield path(stone, id=f"stone{look.letter}", fill=look.paint, stroke=INK, stroke_width=1.8)
-    yield element(
+    avatar = path(stone, id=f"stone{look.letter}", fill=look.paint, stroke=INK, stroke_width=1.8)
+    bead = element(
         "g",
         circle(0, 0, 5.8, fill=look.paint, stroke=INK, stroke_width=1.2),
         words(0, 3.3, look.letter, font_size=9.0, fill=letters_on(look.paint), **LETTER),
         id=f"bead{look.letter}",
     )
+    return avatar, bead
