@@ -73,7 +73,7 @@ def house_of(game: Fish) -> Iterator[House]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.parameters().items())
         Path(folder, "house.toml").write_text(
-            f'port = 0\nfolder = "kept"\n[strangers]\neach = 4096\n'
+            f'port = 0\nfolder = "kept"\n[strangers]\neach = 4096\nspectators_per_address = 2048\n'
             f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
         )
         log = Path(folder, "log")

@@ -10,6 +10,7 @@ from threading import Event
 import pytest
 
 from fairplay.server import http, lookers, web
+from fairplay.server.settings import Strangers
 from tests.server.houses import Running, running
 from tests.server.test_web import Looking, ask
 
@@ -118,6 +119,40 @@ def test_too_many_who_look_are_told_so(house: Running, monkeypatch: pytest.Monke
         one.close()
 
     assert refused.status == 503
+
+
+def live(house: Running, room: str, address: str = "127.0.0.1") -> socket.socket:
+    """Ask for a live board, from this address."""
+    connection = socket.create_connection(("127.0.0.1", house.port), 30, (address, 0))
+    connection.sendall(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return connection
+
+
+def status(connection: socket.socket) -> int:
+    return int(connection.recv(len("HTTP/1.1 200"))[-3:])
+
+
+def test_one_address_takes_no_more_than_its_share_of_the_live_boards(house: Running) -> None:
+    room = house.open("fish")
+    with ExitStack() as boards:
+        greedy = [boards.enter_context(live(house, room)) for _ in range(300)]  # more than half of all of them
+        answers = [status(one) for one in greedy]
+        other = status(boards.enter_context(live(house, room, "127.0.0.2")))
+        refused = ask(house, f"/rooms/{room}/live")
+
+    assert answers.count(200) == Strangers().viewers_per_address
+    assert answers.count(503) == 300 - answers.count(200)
+    assert other == 200
+    assert refused.text == "128 browsers at your address look on already\n"
+
+
+def test_the_share_of_an_address_is_free_again_when_its_browsers_have_left(tmp_path: Path) -> None:
+    with running(tmp_path, limits=Strangers(viewers_per_address=1)) as house:
+        room = house.open("fish")
+        served = 0
+        while served < 3:
+            with live(house, room) as looking:
+                served += status(looking) == 200
 
 
 def test_nothing_is_drawn_and_nothing_told_once_nobody_looks(house: Running) -> None:

@@ -10,6 +10,8 @@ import msgspec
 import pytest
 from websockets.asyncio.client import connect
 
+from fairplay.core.events import Fault
+from fairplay.core.messages import Failed
 from fairplay.players import wire
 from fairplay.players.connection import MOST_HELD, over_tcp
 from fairplay.server.farewells import Farewells
@@ -22,6 +24,7 @@ from fairplay.server.spectators import HUSH, Spectators
 from tests.players.test_door import run
 
 PATIENCE = 60.0  # seconds
+FOR_ONE = Strangers(spectators=1)
 CHATTER = {
     "a line": b"hello\n",
     "many lines": b"hello\n" * MOST_HELD,
@@ -30,9 +33,9 @@ CHATTER = {
 
 
 @asynccontextmanager
-async def house_for_one(folder: Path) -> AsyncIterator[list[str]]:
+async def house_for_one(folder: Path, limits: Strangers = FOR_ONE) -> AsyncIterator[list[str]]:
     """A house with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
-    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=Strangers(spectators=1))
+    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=limits)
     house = House(settings)
     house.lobby = Lobby(settings.offers, house.open_room)
     async with Reception(house, folder, "127.0.0.1", 0, websocket=0) as reception, asyncio.timeout(PATIENCE):
@@ -40,10 +43,10 @@ async def house_for_one(folder: Path) -> AsyncIterator[list[str]]:
         await house.stop("all is over", 0.0)
 
 
-async def spectator(place: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Somebody who has come to watch whatever is played."""
+async def spectator(place: str, address: str = "127.0.0.1") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Somebody who has come from this address to watch whatever is played."""
     host, _, port = place.rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await asyncio.open_connection(host, int(port), local_addr=(address, 0))
     hello = wire.decode_line((await reader.readline()).rstrip())
     assert isinstance(hello, wire.Hello)
     writer.write(wire.encode({"nonce": hello.nonce, "answer": {"visit": "watch"}}) + b"\n")
@@ -113,17 +116,40 @@ def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path
     assert run(visits()) == [QUIET.decode(), wire.goodbye("", HUSH).decode().strip()] * 3
 
 
+def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Path) -> None:
+    share = Strangers(spectators_per_address=2)
+
+    async def visits() -> list[bytes]:
+        async with house_for_one(tmp_path, share) as places:
+            watching = [await spectator(places[0]) for _ in range(2)]
+            heard = [await reader.readline() for reader, _ in watching]
+            for address in ("127.0.0.1", "127.0.0.2"):
+                watching.append(await spectator(places[0], address))
+                heard.append(await watching[-1][0].readline())
+            watching[0][1].write_eof()
+            assert await watching[0][0].read() == b""  # it is let go of
+            watching.append(await spectator(places[0]))
+            heard.append(await watching[-1][0].readline())
+            for _, writer in watching:
+                writer.close()
+        return heard
+
+    refused = wire.goodbye("", Failed(Fault.FLOOD, "2 spectators from your address watch already"))
+    quiet = QUIET + b"\n"
+    assert run(visits()) == [quiet, quiet, refused, quiet, quiet]
+
+
 def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:
     async def visit() -> int:
         farewells = Farewells()
-        spectators = Spectators({}, 1, farewells)
+        spectators = Spectators({}, Strangers(), farewells)
         ours, theirs = socket.socketpair()
         line, lost = await over_tcp(ours), asyncio.Event()
         theirs.close()
         line.when_lost(lost.set)
         async with asyncio.timeout(PATIENCE):
             await lost.wait()
-            spectators.add(line, "")
+            spectators.add(line, "", "127.0.0.1")
             await farewells.said()
         return len(spectators.lines)
 

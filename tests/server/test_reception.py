@@ -53,7 +53,7 @@ class House:
         self.here.pop(visitor.id, None)
         self.told.append(("gone", visitor.name))
 
-    def watch(self, line: Line, room: str) -> None:
+    def watch(self, line: Line, room: str, address: str) -> None:
         self.lines.append(line)
         self.told.append(("watch", room))
 

@@ -98,7 +98,7 @@ class House:
         self._awaited: dict[str, deque[KeptSeat]] = {}  # seats to which somebody is to come back, by its id
         self._missed: set[str] = set()  # who was waited for in vain, and is not waited for again until it comes
         self._farewells = Farewells()
-        self._spectators = Spectators(self.rooms, settings.strangers.spectators, self._farewells)
+        self._spectators = Spectators(self.rooms, settings.strangers, self._farewells)
         self._matches = str(Path(settings.folder, MATCHES))
         self._key = str(Path(settings.folder, KEY))
 
@@ -268,9 +268,9 @@ class House:
             elif visitor.room is None and visitor.line.is_there:
                 self._is_free(visitor)
 
-    def watch(self, line: Line, room: str) -> None:
+    def watch(self, line: Line, room: str, address: str) -> None:
         """Let somebody watch a room, by its id or its name, or whatever is played."""
-        self._spectators.add(line, room)
+        self._spectators.add(line, room, address)
 
     # What is known of all this.
 

@@ -49,7 +49,7 @@ class Host(Protocol):
     def gone(self, visitor: Visitor) -> None:
         """Somebody does not come back any more. Who has no seat is gone as soon as its connection is lost."""
 
-    def watch(self, line: Line, room: str) -> None:
+    def watch(self, line: Line, room: str, address: str) -> None:
         """Somebody wants to watch a room, or any. The line is the host's from now on, who has to hang up."""
 
     def status_line(self) -> bytes:
@@ -178,7 +178,7 @@ class Reception:
             await line.hang_up(self._host.status_line(), self._hello)
             return b""
         if said.visit == "watch":
-            self._host.watch(line, said.room)
+            self._host.watch(line, said.room, address)
             return None
         id = self._identities.who(said, address, asyncio.get_running_loop().time())
         if said.visit == "leave":

@@ -83,7 +83,13 @@ async def doors(house: House, over: str = "", again: float = AGAIN) -> AsyncIter
         over_tcp, *over_websocket = reception.addresses
         tell("open", address=over_tcp, websocket=over_websocket)
         if settings.web is not None:
-            web = shown(house, settings.web, settings.web_host, hosts=settings.web_names)
+            web = shown(
+                house,
+                settings.web,
+                settings.web_host,
+                hosts=settings.web_names,
+                limits=settings.strangers,
+            )
             tell("to be seen", address=f"http://{await leaving.enter_async_context(web)}")
         why = PAUSE
         try:

@@ -48,6 +48,8 @@ class Strangers(msgspec.Struct, frozen=True, kw_only=True):
     idle: Seconds = 3600.0  # for which somebody may wait for a room
     matches: Count = 1_000_000  # that a player may play in one visit
     spectators: Count = 2048  # in all
+    spectators_per_address: Count = 512
+    viewers_per_address: Count = 128  # live boards in browsers
 
 
 class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
 from fairplay.server.following import QUIET
 from fairplay.server.room import Room
+from fairplay.server.settings import Strangers
 
 HUSH = Failed(Fault.FLOOD, "whoever watches has nothing to say")
 
@@ -18,9 +19,10 @@ HUSH = Failed(Fault.FLOOD, "whoever watches has nothing to say")
 class Spectators:
     """Those who watch the rooms of a house from elsewhere."""
 
-    def __init__(self, rooms: dict[str, Room], most: int, farewells: Farewells) -> None:
+    def __init__(self, rooms: dict[str, Room], limits: Strangers, farewells: Farewells) -> None:
         self._rooms = rooms
-        self._most = most
+        self._limits = limits
+        self._addresses: dict[Line, str] = {}
         self._farewells = farewells
         self._strolling: dict[Line, Room | None] = {}  # what those see who watch whatever is played
 
@@ -29,17 +31,22 @@ class Spectators:
         """The lines of all of them."""
         return {*self._strolling, *(line for room in self._rooms.values() for line in lines_at(room))}
 
-    def add(self, line: Line, wanted: str) -> None:
-        """Let somebody watch a room, by its id or its name, or whatever is played."""
+    def add(self, line: Line, wanted: str, address: str) -> None:
+        """Let a spectator at this address watch a room, by its id or its name, or whatever is played."""
+        lines, share = self.lines, self._limits.spectators_per_address
+        self._addresses = {one: other for one, other in self._addresses.items() if one in lines}
         room = next((one for one in self._rooms.values() if wanted in (one.id, one.name)), None)
         failed = None
         if wanted and room is None:
             failed = Failed(Fault.GONE, f"there is no room {wanted}")
-        elif len(self.lines) >= self._most:
+        elif len(lines) >= self._limits.spectators:
             failed = Failed(Fault.FLOOD, "too many watch already")
+        elif list(self._addresses.values()).count(address) >= share:
+            failed = Failed(Fault.FLOOD, f"{share} spectators from your address watch already")
         if failed is not None:
             self._farewells.say(line, wire.goodbye("", failed))
             return
+        self._addresses[line] = address
         if room is not None:
             room.hub.add(line)
         else:

@@ -5,8 +5,8 @@ It runs in the event loop of the house, and nothing that is asked here changes a
 
 import asyncio
 import socket
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from functools import cache
 from ipaddress import ip_address
@@ -26,11 +26,13 @@ from fairplay.players.door import listening
 from fairplay.players.places import LOOPBACK, written_place
 from fairplay.referee.closing import surely
 from fairplay.server import metrics
+from fairplay.server.crowd import neighbourhood
 from fairplay.server.http import server_of
 from fairplay.server.hub import Hub
 from fairplay.server.logs import warn
 from fairplay.server.lookers import BEAT, LOOKS, Showing, as_event
 from fairplay.server.painting import Replay, Studio
+from fairplay.server.settings import Strangers
 from fairplay.server.status import HouseStatus, encode
 
 AT_LEAST = 0.5  # seconds for which a status is good enough for everybody who asks
@@ -38,6 +40,7 @@ MOST_LOOKERS = 512  # in all rooms
 MOST_PAGES = 8  # replays that are remembered, or drawn
 REPLAY_PAINTERS = 2  # processes, so that one long match does not keep all others waiting
 PIECE = 64 * 1024  # bytes of a page that are sent at once
+STRANGERS = Strangers()  # as usual
 LOCAL = frozenset({"localhost"})
 NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 POLICY = f"default-src 'self'; img-src 'self' data:; object-src 'none'; {NO_MORE}"
@@ -80,8 +83,10 @@ class HouseSeen(Protocol):
 class Web:
     """The answers to all that browsers and monitors ask."""
 
-    def __init__(self, house: HouseSeen, hosts: Iterable[str] = ()) -> None:
+    def __init__(self, house: HouseSeen, hosts: Iterable[str] = (), limits: Strangers = STRANGERS) -> None:
         self._house = house
+        self._share = limits.viewers_per_address
+        self._viewers: Counter[str] = Counter()  # streams that are open, by the address of the browser
         self._status: tuple[float, HouseStatus] | None = None
         self._figures = metrics.registry(self._now, house.counts)
         self._showings: dict[str, Showing] = {}
@@ -142,9 +147,14 @@ class Web:
         hub = self._house.hub(room)
         if hub is None or look not in LOOKS or request.method != "GET":
             return missing()
-        if sum(showing.looking.total() for showing in self._showings.values()) >= MOST_LOOKERS:
+        address = neighbourhood(written_place(*(request.client or (LOOPBACK, 0))))
+        self._viewers = +self._viewers  # without those of whom there is none any more
+        if self._viewers[address] >= self._share:
+            return PlainTextResponse(f"{self._share} browsers at your address look on already\n", 503)
+        if self._viewers.total() >= MOST_LOOKERS:
             return PlainTextResponse("too many look on already\n", 503)
-        return Stream(self._frames(room, hub, look), media_type="text/event-stream")
+        self._viewers[address] += 1  # at once, as many may ask at the same moment
+        return Live(self._frames(room, hub, look), lambda: self._viewers.subtract([address]))
 
     async def _frames(self, room: str, hub: Hub, look: str) -> AsyncIterator[bytes]:
         """All that happens in a room, for one who looks at it."""
@@ -202,6 +212,20 @@ class Stream(StreamingResponse):
         """Send it."""
         async with aclosing(self.body_iterator):  # type: ignore[type-var]  # ours are generators
             await super().stream_response(send)
+
+
+class Live(Stream):
+    """What happens in a room, for one browser; at its end this is called, whatever happens."""
+
+    def __init__(self, frames: AsyncIterator[bytes], ended: Callable[[], None]) -> None:
+        super().__init__(frames, media_type="text/event-stream")
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 async def pieces(page: bytes) -> AsyncIterator[bytes]:
@@ -283,10 +307,17 @@ def is_ours(host: str, hosts: frozenset[str]) -> bool:
 
 
 @asynccontextmanager
-async def shown(house: HouseSeen, port: int, host: str = LOOPBACK, *, hosts: Iterable[str] = ()) -> AsyncIterator[str]:
+async def shown(
+    house: HouseSeen,
+    port: int,
+    host: str = LOOPBACK,
+    *,
+    hosts: Iterable[str] = (),
+    limits: Strangers = STRANGERS,
+) -> AsyncIterator[str]:
     """Show a house while this lasts, at the address that it gives; `hosts` are more names by which it is called."""
     door: socket.socket = listening(host, port)
-    web = Web(house, (host, *hosts))
+    web = Web(house, (host, *hosts), limits)
     server = server_of(web.app)
     serving = asyncio.create_task(server.serve([door]))
     try:
