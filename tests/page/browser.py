@@ -21,10 +21,10 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromi
 
 
 @contextmanager
-def started() -> Iterator[Browser]:
-    """A browser without a window."""
+def started(*more: str) -> Iterator[Browser]:
+    """A browser without a window, with more arguments."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *more])
         try:
             yield browser
         finally:

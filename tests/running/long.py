@@ -27,6 +27,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/cli/test_serve_tournament.py",
     "tests/cli/test_human.py",
     "tests/server/test_browsers.py",
+    "tests/server/test_rebinding.py",
     "tests/server/test_crowds.py",
     "tests/server/test_encrypted.py",
     "tests/server/test_hidden_tiles.py",

@@ -1,0 +1,153 @@
+"""Have pages of other sites, in a real browser on this machine, ask a server for what they may not see.
+
+A site may have its name lead to this machine once its page is loaded (DNS rebinding): for the browser the page and the
+server are of one origin then.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.page.browser import needs_chromium, started
+from tests.server.houses import running
+from tests.server.test_browsers import Shown, a_match
+from tests.some import some
+
+pytestmark = needs_chromium
+EVIL = "evil.example"
+CAUTIONS = ("BlockInsecurePrivateNetworkRequests", "LocalNetworkAccessChecks")  # that not every browser has
+PAGE = "<!DOCTYPE html><title>A page of somebody else</title>"
+ATTACKS = """async ({host, web, websocket, tcp, room}) => {
+    const read = async (url, how) => { const answer = await fetch(url, how); return answer.ok ? answer.text() : ""; };
+    const framed = (url) => new Promise((done) => {
+        const frame = document.createElement("iframe");
+        frame.onload = () => { try { done(frame.contentDocument.body.textContent); } catch { done(""); } };
+        frame.src = url;
+        document.body.append(frame);
+    });
+    const streamed = (url) => new Promise((done) => {
+        const stream = new EventSource(url);
+        stream.addEventListener("hello", ({ data }) => { stream.close(); done(data); });
+        stream.onerror = () => { stream.close(); done(""); };
+    });
+    const connected = (url) => new Promise((done) => {
+        const socket = new WebSocket(url);
+        socket.onmessage = ({ data }) => done(data);
+        socket.onopen = () => setTimeout(done, 5000, "open");
+        socket.onerror = () => done("");
+    });
+    const shown = `http://${host}:${web}`;
+    const attacks = {
+        status: () => read(`${shown}/status`),
+        metrics: () => read(`${shown}/metrics`),
+        page: () => read(`${shown}/rooms/${room}`),
+        blind: () => read(`${shown}/status`, { mode: "no-cors" }),
+        post: () => read(`${shown}/status`, { method: "POST", body: "x" }),
+        frame: () => framed(`${shown}/healthz`),
+        live: () => streamed(`${shown}/rooms/${room}/live`),
+        websocket: () => websocket ? connected(`ws://${host}:${websocket}`) : "",
+        websocketToWeb: () => connected(`ws://${host}:${web}/`),
+        lines: () => tcp ? read(`http://${host}:${tcp}/`, { method: "POST", mode: "no-cors", body: LINES }) : "",
+        linesRead: () => tcp ? read(`http://${host}:${tcp}/`) : "",
+    };
+    const LINES = '{"nonce": "1", "answer": {"visit": "watch"}}\\n'.repeat(9);
+    const got = {};
+    for (const [name, attack] of Object.entries(attacks)) {
+        try { got[name] = await attack(); } catch { got[name] = ""; }
+    }
+    return got;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for which the name of a bad site leads to this machine; it leaves it to us to refuse what it asks."""
+    with started(f"--host-resolver-rules=MAP {EVIL} 127.0.0.1", f"--disable-features={','.join(CAUTIONS)}") as it:
+        yield it
+
+
+@contextmanager
+def rebound(browser: Browser, port: int) -> Iterator[Page]:
+    """A page of the bad site, whose name leads to this port of ours from now on."""
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.route(f"http://{EVIL}:{port}/theirs", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
+        page.goto(f"http://{EVIL}:{port}/theirs")
+        assert page.title() == "A page of somebody else"
+        yield page
+    finally:
+        context.close()
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Another site on this machine."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE.encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def neighbour(browser: Browser) -> Iterator[Page]:
+    """A page of another program that serves pages on this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as site:
+        thread = threading.Thread(target=site.serve_forever)
+        thread.start()
+        context = browser.new_context()
+        try:
+            page = context.new_page()
+            page.goto(f"http://127.0.0.1:{site.server_port}/")
+            yield page
+        finally:
+            context.close()
+            site.shutdown()
+            thread.join()
+
+
+def got(page: Page, host: str, shown: Shown) -> dict[str, Any]:
+    """What a page finds out about a server by this name."""
+    ports = {"web": shown.port, "websocket": shown.house.websockets[0], "tcp": shown.house.port}
+    found: dict[str, Any] = page.evaluate(ATTACKS, {"host": host, "room": shown.room, **ports})
+    return found
+
+
+def test_a_page_whose_name_leads_here_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
+    with a_match(tmp_path) as shown:
+        for port in some((shown.port, shown.house.websockets[0], shown.house.port)):
+            with rebound(browser, port) as page:
+                found = got(page, EVIL, shown)
+            assert {what for what, text in some(found.items()) if text} == set(), port
+        assert shown.house.status().rooms[0].spectators == 0
+
+
+def test_a_page_of_another_site_on_this_machine_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
+    with a_match(tmp_path) as shown:
+        for host in some(("127.0.0.1", "localhost", EVIL)):
+            with neighbour(browser) as page:
+                found = got(page, host, shown)
+            assert {what for what, text in some(found.items()) if text} == set(), host
+        assert shown.house.status().rooms[0].spectators == 0
+
+
+def test_the_same_page_finds_out_a_lot_where_the_name_is_one_of_ours(browser: Browser, tmp_path: Path) -> None:
+    with running(tmp_path, hosts=[EVIL]) as house:
+        room = house.open("fish")
+        with rebound(browser, house.port) as page:
+            found = page.evaluate(
+                ATTACKS, {"host": EVIL, "room": room, "web": house.port, "websocket": None, "tcp": None}
+            )
+
+    assert {what for what, text in found.items() if text} == {"status", "metrics", "page", "blind", "live"}
+    assert room in found["status"]
