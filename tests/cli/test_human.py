@@ -328,6 +328,22 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
         assert "hand " in terminal.until("bob> ")
 
 
+@pytest.mark.parametrize("last", [("pass\n", SEND, "\n"), ("resign\n", "y or n> ", "y\n")], ids=["pass", "resign"])
+def test_the_hand_of_the_last_turn_does_not_stay_on_the_screen(last: tuple[str, str, str]) -> None:
+    words, question, answer = last
+    with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
+        for name in ("ann", "bob"):
+            terminal.until(f"{name}, it is your turn. Press Enter when nobody else is looking. ")
+            terminal.type("\n")
+            assert "hand " in terminal.until(f"{name}> ")
+            terminal.type("pass\n" if name == "ann" else words)
+            terminal.until(SEND if name == "ann" else question)
+            sent = len(terminal.raw)
+            terminal.type("\n" if name == "ann" else answer)
+        terminal.until(OVER)
+        assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]
+
+
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
 def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals) -> None:
     with PseudoTerminal("play", "fish", "human", "greedy", *SMALL, command=[*SHELL, str(SCRIPT)]) as terminal:

@@ -262,6 +262,19 @@ def test_the_result_and_the_clocks_are_those_of_the_record(browser: Browser, rep
             assert shown == (f"{used // 60:.0f} min {used % 60 // 1:.0f} s" if used >= 60 else duration(used))
 
 
+def test_after_a_tie_ranks_are_left_out(browser: Browser, tmp_path: Path) -> None:
+    journal = record(tmp_path, "fish", seed=0, fails=None)
+    recorded = read(journal)
+    assert recorded.closing is not None
+    assert [len(group) for group in recorded.closing.result.ranking] == [2, 1]
+    file = journal.with_suffix(".html")
+    file.write_text(replay_of(journal), encoding="utf-8")
+
+    with opened(browser, file) as page:
+        expect(page.locator("#result li")).to_have_count(2)
+        assert page.locator("#result li").evaluate_all("items => items.map((it) => it.value)") == [1, 3]
+
+
 def other(found: re.Match[str]) -> str:
     """The same with another digit at the end."""
     return found[1] + ("0" if found[2] != "0" else "1")

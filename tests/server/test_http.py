@@ -173,6 +173,18 @@ def test_nothing_is_drawn_and_nothing_told_once_nobody_looks(house: Running) -> 
     assert number == 1
 
 
+def test_a_room_is_shown_again_after_everybody_has_left(house: Running) -> None:
+    room = house.open("fish")
+    hub = house.house.hubs[room]
+    for _ in range(3):
+        looking = Looking(house, room)
+        looking.next()
+        looking.position()
+        looking.close()
+        while hub.watchers:
+            house.turns(room, 0)
+
+
 def test_a_slow_one_gets_the_newest(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookers, "PAUSE", 0.0)
     room = house.open("fish")

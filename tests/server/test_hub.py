@@ -354,6 +354,17 @@ def test_if_too_much_happens_at_once_everybody_skips_to_the_newest_snapshot() ->
     assert spectator.heard == [("snapshot", 0), ("patch", 1), ("patch", 2), ("snapshot", len(events) - 1)]
 
 
+def test_only_the_last_events_of_a_long_match_are_kept() -> None:
+    events = story("q")
+    assert len(events) > MOST_KEPT + 10
+
+    async def work(hub: Hub, loop: Clockwork) -> None:
+        hub.add(Spectator())
+        await tell(hub, events)
+
+    assert len(told(work)._kept) == MOST_KEPT
+
+
 def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     class Raising:
         def offer(self, text: bytes) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from fairplay.games import GAMES
@@ -75,6 +76,29 @@ def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(browser: Brows
         page.locator("#replay").click()
         expect(page.locator("#badge")).to_contain_text("✓ Record whole")
         assert page.url.endswith(f"/matches/{room}")
+
+
+def test_every_move_is_listed_once(browser: Browser, house: Running) -> None:
+    room = house.open("fish")
+    with looking(browser, house, f"/rooms/{room}") as page:
+        expect(page.locator("#badge")).to_have_text("Live")
+        for number in range(1, 5):
+            assert house.turns(room, 1) == number
+            expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
+            assert page.locator("#moves li").count() == number
+
+
+def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser, house: Running) -> None:
+    kept, lost = house.open("fish"), house.open("fish")
+    for room in (kept, lost):
+        house.to_the_end(room)
+    finished = house.house._finished
+    finished[:] = [replace(it, recorded=it.match != lost) for it in finished]
+
+    with looking(browser, house, "/") as page:
+        expect(page.locator(f"#finished tr[data-key='{kept}'] a")).to_be_visible()
+        expect(page.locator(f"#finished tr[data-key='{lost}']")).to_contain_text(lost)
+        expect(page.locator(f"#finished tr[data-key='{lost}'] a")).to_have_count(0)
 
 
 def test_the_page_of_the_house_lists_rooms_and_leads_into_them(browser: Browser, house: Running) -> None:

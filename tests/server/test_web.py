@@ -252,6 +252,25 @@ def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
             assert ask(house, f"/matches/{quick}").status == 200
 
 
+def test_only_the_last_replays_are_remembered(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+
+    async def draw(studio: Studio, job: Any) -> str:
+        drawn.append(job)
+        return "a replay"
+
+    monkeypatch.setattr(Studio, "drawn", draw)
+    monkeypatch.setattr(web, "MOST_PAGES", 1)
+    rooms = [house.open("fish") for _ in range(2)]
+    for room in rooms:
+        house.to_the_end(room)
+
+    for room in (rooms[0], rooms[0], rooms[1], rooms[0]):
+        assert ask(house, f"/matches/{room}").text == "a replay"
+
+    assert len(drawn) == 3  # the second time it was remembered, and the last time not any more
+
+
 def test_a_sealed_match_is_not_shown_again(house: Running) -> None:
     room = house.open("fish", sealed=True)
 

@@ -90,11 +90,13 @@ class Person:
             self._clear()
             self.keyboard.forget()
             self._ask(f"{self._name}, it is your turn. Press Enter when nobody else is looking. ")
-        self._show()
-        action = self._chosen()
+        try:
+            self._show()
+            action = self._chosen()
+        finally:
+            if self._private:
+                self._clear()
         self._last = view
-        if self._private:
-            self._clear()
         return action
 
     def _chosen(self) -> Any:
