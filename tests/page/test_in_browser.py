@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,8 @@ def test_a_replay_plays_and_pauses(browser: Browser, replays: Replays) -> None:
 
     with opened(browser, file) as page:
         expect(page.locator("body.ready")).to_be_visible()
-        page.clock.install()
+        page.clock.install(time=datetime(2020, 1, 1))
+        page.clock.pause_at(datetime(2020, 1, 2))  # from now on time passes only by our leave
         page.keyboard.press("Space")
         page.clock.run_for(550)
         position(page, recorded, 1)
