@@ -8,6 +8,7 @@ from examples.games.connect_four import ConnectFour
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay import Fault, Referee
 from fairplay.games import FOUND
+from fairplay.games.fish import Fish
 from fairplay.kit import BoardGame
 from fairplay.kit.book import rule_book
 from fairplay.kit.cheats import cheats_of, seldom_of
@@ -55,6 +56,13 @@ def test_the_rule_book_has_the_clauses_of_the_module_and_of_all() -> None:
     assert book.startswith("# The rules of tic-tac-toe\n\nVersion 1.\n\nThree in a row")
     assert "- **2** In its turn a player marks a square that is free." in book
     assert "- **0.2** A seat does one of the things" in book
+
+
+def test_the_rule_book_of_a_game_that_is_not_of_the_kit_has_its_own_clauses_alone() -> None:
+    book = rule_book(Fish)
+
+    assert book.startswith("# The rules of fish\n")
+    assert "- **" not in book  # as there are none where it is looked for
 
 
 @each_game

@@ -1,10 +1,11 @@
-"""Make the rule book of a game in one file: what its module says at the top, and what holds in all such games."""
+"""Make the rule book of a game in one file: what its module says at the top, and what holds in all games of the kit."""
 
 import inspect
 import sys
 from typing import Any
 
 from fairplay.core.game import Game
+from fairplay.kit.game import BoardGame
 
 COMMON = """\
 ## In every game like this
@@ -19,4 +20,5 @@ COMMON = """\
 def rule_book(rules: type[Game[Any, Any, Any]]) -> str:
     """The rules as Markdown, with numbered clauses: lines that begin with "- **1** "."""
     said = inspect.cleandoc(sys.modules[rules.__module__].__doc__ or rules.__doc__ or "")
-    return f"# The rules of {rules.name}\n\nVersion {rules.version}.\n\n{said}\n\n{COMMON}"
+    common = f"\n{COMMON}" if issubclass(rules, BoardGame) else ""  # other games have turns and ejections of their own
+    return f"# The rules of {rules.name}\n\nVersion {rules.version}.\n\n{said}\n{common}"
