@@ -101,6 +101,19 @@ def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser,
         expect(page.locator(f"#finished tr[data-key='{lost}'] a")).to_have_count(0)
 
 
+def test_on_a_phone_it_is_seen_who_played_what_is_over(browser: Browser, house: Running) -> None:
+    room = house.open("fish")
+    house.to_the_end(room)
+    with looking(browser, house, "/") as page:
+        page.set_viewport_size({"width": 360, "height": 740})
+        row = page.locator(f"#finished tr[data-key='{room}']")
+        expect(row.locator(".called").last).to_have_text("cyd")
+
+        ends = row.locator(".called").evaluate_all("names => names.map((it) => it.getBoundingClientRect().right)")
+
+        assert max(ends) <= 360
+
+
 def test_the_page_of_the_house_lists_rooms_and_leads_into_them(browser: Browser, house: Running) -> None:
     room = house.open("fish")
     over = house.open("fish")
