@@ -37,6 +37,8 @@ def run(command: Sequence[str], own: Path | None = None, *, free: bool = False) 
     """Run a command in bubblewrap under the filter or free of it, to its end. It may write in its own directory."""
     users = [] if os.geteuid() == 0 else ["--unshare-user"]
     tree = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unsetenv", "TMPDIR"]
+    for place in (sys.base_prefix, sys.prefix):  # either may lie in /tmp, where nothing else is to be seen
+        tree += ["--ro-bind", place, place]
     tree += ["--bind", str(own), str(own), "--chdir", str(own)] if own else []
     with os.fdopen(os.memfd_create("filter"), "w+b", buffering=0) as file:
         file.write(bpf())

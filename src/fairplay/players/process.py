@@ -25,7 +25,7 @@ from fairplay.referee.closing import surely
 MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
 CHUNK = 65536
 PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
-CODE_WAIT = 0.25  # seconds for an exit code, once nothing more can be said or heard
+CODE_WAIT = 1.0  # seconds for an exit code, once nothing more can be said or heard; a busy machine takes its time
 KILL_WAIT = 1.0  # seconds for a killed program to be gone
 MOST_LOOKS = 20  # until what was said on stderr before is read
 SIGNALS = range(1, 65)

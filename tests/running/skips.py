@@ -1,0 +1,20 @@
+"""Say at the end why tests were skipped: a table of the reasons, and how many tests each of them kept from running."""
+
+from collections import Counter
+
+import pytest
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = Counter(reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if not reasons:
+        return
+    terminalreporter.section("skipped tests by reason")
+    for why, tests in reasons.most_common():
+        terminalreporter.write_line(f"{tests:6}  {why}")
+
+
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test, or a whole file, was skipped."""
+    _, _, why = report.longrepr  # type: ignore[misc]  # of what was skipped it is a place and a text
+    return str(why).removeprefix("Skipped: ")
