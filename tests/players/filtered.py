@@ -19,6 +19,7 @@ from tests.players.machine import needs_strict
 ALLOW, ERRNO, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 I386, ARM = 0x4000_0003, 0x4000_0028
+HERE = Path(__file__).parent
 UPPER = 0xDEAD_BEEF << 32  # what may stand above an int, and means nothing
 
 needs_filter = [
@@ -37,7 +38,7 @@ def run(command: Sequence[str], own: Path | None = None, *, free: bool = False) 
     """Run a command in bubblewrap under the filter or free of it, to its end. It may write in its own directory."""
     users = [] if os.geteuid() == 0 else ["--unshare-user"]
     tree = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unsetenv", "TMPDIR"]
-    for place in (sys.base_prefix, sys.prefix):  # either may lie in /tmp, where nothing else is to be seen
+    for place in (sys.base_prefix, sys.prefix, str(HERE)):  # each may lie in /tmp, which is empty in there
         tree += ["--ro-bind", place, place]
     tree += ["--bind", str(own), str(own), "--chdir", str(own)] if own else []
     with os.fdopen(os.memfd_create("filter"), "w+b", buffering=0) as file:
