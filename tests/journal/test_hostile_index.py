@@ -288,6 +288,7 @@ def held(folder: Path, how: str) -> Iterator[None]:
             process.kill()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("how", HOLDERS.values(), ids=HOLDERS.keys())
 def test_nobody_who_holds_a_lock_is_waited_for(how: str, folder: Path) -> None:
     before = find(folder)

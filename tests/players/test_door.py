@@ -43,7 +43,8 @@ Question = dict[str, Any]
 SEED = seed_from("tcp")
 LIMITS = Limits(move=5.0, start_up=5.0, goodbye=0.1)
 SHORT = Limits(move=0.3, start_up=5.0, goodbye=0.1)
-PATIENCE = 10.0  # seconds, which no test needs
+SLOW = Limits(move=600.0, start_up=600.0, goodbye=0.1)  # whoever waits for somebody under these waits too long
+PATIENCE = 60.0  # seconds, which no test needs
 FISH = game_with("fish", {"rows": 3, "columns": 4})
 TABLES: dict[str, tuple[AnyGame, tuple[str, ...]]] = {
     "fish": (game_with("fish", {"rows": 5, "columns": 5}), ("random", "greedy", "lookahead")),
@@ -709,28 +710,23 @@ async def stranger(door: Door, behave: Callable[[Client], Awaitable[None]]) -> N
         await visit(door, behave)
 
 
-async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) -> tuple[Played, float]:
-    """A match with an honest player that comes after all of these; and how long it had to wait for its seat."""
+async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) -> Played:
+    """A match with an honest player that comes after all of these, and does not wait until their time is up."""
     with listen_tcp("0") as door:
         first = [asyncio.create_task(stranger(door, behave)) for behave in strangers]
-        seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+        seating = asyncio.create_task(door.seat(FISH, limits=SLOW))
         await asyncio.sleep(0.05)
-        since = time.monotonic()
         honest = asyncio.create_task(visit(door, lambda client: play_honestly(client, GREEDY)))
         (guest,) = await seating
-        waited = time.monotonic() - since
         played = await match_with(guest)
         assert await honest is None
         await asyncio.gather(*first)
-        return played, waited
+        return played
 
 
 @pytest.mark.parametrize("behave", STRANGERS, ids=lambda behave: behave.__name__)
 def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
-    played, waited = run(after_strangers([behave]))
-
-    assert played == EXPECTED
-    assert waited < 2.0
+    assert run(after_strangers([behave])) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["", "x" * 21, "two words", "ann\n", "\x1b[2J"])
@@ -758,24 +754,18 @@ def test_a_name_that_is_none_is_refused_at_hello_with_what_a_name_is(name: str) 
     assert seated == "greedy"
 
 
-@pytest.mark.alone
 def test_an_honest_player_comes_in_through_a_crowd_of_strangers() -> None:
-    played, waited = run(after_strangers([connects_and_is_silent] * 400))
-
-    assert played == EXPECTED
-    assert waited < 2.0
+    assert run(after_strangers([connects_and_is_silent] * 400)) == EXPECTED
 
 
 def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_once() -> None:
     async def host() -> None:
         with listen_tcp("0") as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+            seating = asyncio.create_task(door.seat(FISH, limits=SLOW))
             clients = [await connected(door) for _ in range(256 + 3)]
             staying = [asyncio.create_task(stays(client)) for client in clients]
-            since = time.monotonic()
             while sum(one.done() for one in staying) < 3:
                 await asyncio.wait([one for one in staying if not one.done()], return_when=asyncio.FIRST_COMPLETED)
-            assert time.monotonic() - since < LIMITS.start_up / 2
             await asyncio.sleep(0.05)
             assert sum(one.done() for one in staying) == 3
             seating.cancel()

@@ -6,7 +6,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 
@@ -59,6 +58,7 @@ def start():
 """
 
 
+AMPLE = 30.0  # seconds, which nobody needs
 SLICE = 0.005  # seconds that a scheduler may let a thread go on before it lets on whoever is to stop it
 
 
@@ -87,6 +87,14 @@ async def over(program: Program, seconds: float) -> float:
     return computed(program) - before
 
 
+async def computing(program: Program) -> None:
+    """Wait until it has computed something."""
+    before = computed(program)
+    async with asyncio.timeout(AMPLE):
+        while computed(program) - before < 0.05:
+            await asyncio.sleep(0.01)
+
+
 @needs_strict
 @pytest.mark.alone
 @pytest.mark.usefixtures("freezer")
@@ -103,7 +111,7 @@ def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: 
                 assert isinstance(await remote.ask(TURN), Answered)
                 found.append(await over(program, 0.1))
             await program.wake()
-            assert await over(program, 0.5) > 0.03, "it does not even compute when it may"
+            await computing(program)
             program.rest()
             return found
         finally:
@@ -120,17 +128,17 @@ def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: 
 
 @needs_strict
 def test_who_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
-    async def burn() -> float:
+    async def burn() -> None:
         program = await Program.start(script(tmp_path, THREADS), sandbox=Sandbox(Level.STRICT, pondering=True))
         remote = Remote(program, GAME, limits=PATIENT)
         try:
             assert isinstance(await remote.hello(), Answered)
             assert isinstance(await remote.ask(START), Answered)
-            return await over(program, 0.3)
+            await computing(program)
         finally:
             await remote.close(None)
 
-    assert asyncio.run(burn()) > 0.05
+    asyncio.run(burn())
 
 
 @needs_strict
@@ -202,10 +210,7 @@ def test_whoever_has_ended_can_be_woken_and_stopped() -> None:
             await kept.thaw()
         kept.close()
 
-    since = time.monotonic()
-    asyncio.run(wake())
-
-    assert time.monotonic() - since < 5
+    asyncio.run(wake())  # which raises, should it wait for an answer
 
 
 def test_a_keeper_stops_nobody_outside_of_a_namespace() -> None:

@@ -232,17 +232,13 @@ def test_the_longest_line_arrives() -> None:
 
 @every_level
 def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: Sandbox, tmp_path: Path) -> None:
-    async def sent_away() -> tuple[float, str]:
+    async def sent_away() -> str:
         program = await Program.start(script(tmp_path), sandbox=sandbox)
         await Remote(program, GAME, limits=PATIENT).hello()
-        since = time.monotonic()
-        await program.hang_up(b'{"type":"goodbye","why":"too slow"}\n', 20)
-        return time.monotonic() - since, program.evidence()
+        await program.hang_up(b'{"type":"goodbye","why":"too slow"}\n', 60)
+        return program.evidence()
 
-    seconds, evidence = ran(sent_away())
-
-    assert seconds < 15
-    assert evidence == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow\n"
+    assert ran(sent_away()) == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow\n"
 
 
 ESCAPE = """

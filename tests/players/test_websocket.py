@@ -223,6 +223,7 @@ def test_a_reply_may_come_in_fragments_with_pings_between_them() -> None:
     assert run(meet(honest(way))) == (EXPECTED, None)
 
 
+@pytest.mark.alone
 def test_replies_may_come_in_many_fragments_turn_after_turn() -> None:
     sent = [0]
 

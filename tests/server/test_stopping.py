@@ -123,6 +123,7 @@ def test_who_never_answers_does_not_keep_it_from_stopping(tmp_path: Path, config
     assert all(check_undisturbed(path).resumptions == (4,) for path in house.journals())
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_the_second_signal_ends_it_at_once(by: signal.Signals, tmp_path: Path, config: str) -> None:
     gate = Gate(2)
