@@ -4,7 +4,7 @@ That something took at least so long holds on every machine, and so does that it
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,7 @@ def names_in(node: ast.AST) -> set[str]:
     return names | {below.attr for below in ast.walk(node) if isinstance(below, ast.Attribute)}
 
 
-def is_alone_by(marks: list[ast.expr] | list[ast.stmt]) -> bool:
+def is_alone_by(marks: Sequence[ast.AST]) -> bool:
     return any("pytest.mark.alone" in ast.unparse(mark) for mark in marks)
 
 

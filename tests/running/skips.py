@@ -16,5 +16,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Why a test, or a whole file, was skipped."""
-    _, _, why = report.longrepr  # type: ignore[misc]  # of what was skipped it is a place and a text
-    return str(why).removeprefix("Skipped: ")
+    assert isinstance(report.longrepr, tuple)  # a place and a text, of whatever was skipped
+    return report.longrepr[2].removeprefix("Skipped: ")
