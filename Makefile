@@ -67,7 +67,7 @@ wheel: setup
 WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
 
 test: setup
-	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long"
+	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long" --ignore tests/kernels
 	@echo "-- with the kernels in C:"
 	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
 

@@ -46,9 +46,10 @@ LISTEN = {"": listen_tcp, "tcp://": listen_tcp, "ws://": listen_websocket}
 class Host:
     """A host in a thread of its own: whoever comes plays against greedy."""
 
-    def __init__(self, door: Door, *, limits: Limits | None = None) -> None:
+    def __init__(self, door: Door, *, limits: Limits | None = None, over: Path | None = None) -> None:
         self.door = door
         self.result: Result
+        self._over = over  # a file that is there once the match is over
         self._limits = limits or Limits(move=5.0, start_up=20.0)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._host()))
 
@@ -57,6 +58,8 @@ class Host:
         table: list[AsyncChannel] = [guest.remote, AsyncScripted(playing(GREEDY))]
         match = await play_async(dealt(FISH, [guest.name or "guest", "greedy"], bytes(32)), table)
         self.result = match.result
+        if self._over is not None:
+            self._over.touch()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -103,9 +106,11 @@ def free_port() -> int:
         return port
 
 
-def against_greedy(scheme: str, *player: str, limits: Limits | None = None) -> tuple[Done, Result]:
+def against_greedy(
+    scheme: str, *player: str, limits: Limits | None = None, over: Path | None = None
+) -> tuple[Done, Result]:
     """What the command says of a match, and the result."""
-    with Host(LISTEN[scheme]("0"), limits=limits) as host:
+    with Host(LISTEN[scheme]("0"), limits=limits, over=over) as host:
         done = fairplay("join", f"{scheme}{host.door.address}", *player)
     return done, host.result
 
@@ -180,9 +185,11 @@ def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monke
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = in_process("import time\n\ndef take_turn(view):\n    time.sleep(0.6)", tmp_path, monkeypatch)
+    over = tmp_path / "over"
+    waits = f"from pathlib import Path\n\ndef take_turn(view):\n    while not Path({str(over)!r}).exists(): pass"
+    slow = in_process(waits, tmp_path, monkeypatch)
 
-    done, result = against_greedy(scheme, slow, limits=Limits(move=0.3))
+    done, result = against_greedy(scheme, slow, limits=Limits(move=0.3, start_up=20.0), over=over)
 
     assert done.code == 1
     assert done.err.endswith("fairplay: ejected, timed out: no answer within 0.3 s\n")

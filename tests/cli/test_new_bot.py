@@ -1,6 +1,5 @@
 """Try out fairplay new-bot: what it writes and says, and what it refuses; tests/examples lets the bots play."""
 
-import os
 import re
 import resource
 import shlex
@@ -13,6 +12,7 @@ from fairplay.games import GAMES, title
 from fairplay.players.address import split_label
 from fairplay.players.location import Command, far
 from tests.cli.command import fairplay, refusal, script
+from tests.privileges import without_privileges
 
 FILES = {"python": "fish_bot.py", "js": "fish_bot.js", "java": "FishBot.java", "c": "fish_bot.c", "go": "fish_bot.go"}
 
@@ -170,11 +170,12 @@ def test_what_cannot_be_written_is_refused_in_one_line(arguments: tuple[str, ...
 
 
 def test_nobody_writes_into_a_closed_folder(here: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("nothing is closed to root")
     (here / "closed").mkdir(mode=0o555)
 
-    assert refusal(fairplay("new-bot", "fish", "closed/bot.py")) == "closed/bot.py cannot be written: Permission denied"
+    with without_privileges():
+        done = fairplay("new-bot", "fish", "closed/bot.py")
+
+    assert refusal(done) == "closed/bot.py cannot be written: Permission denied"
 
 
 def test_half_a_bot_is_not_left_behind_on_a_full_disk(here: Path) -> None:

@@ -16,6 +16,7 @@ from fairplay.journal.replay import read
 from fairplay.journal.summary import Seated, Status, Summary
 from tests.journal.journals import plain, sealed
 from tests.journal.libraries import DAY, FISH, NOON, cheating, crashing, cut, fill, games, of_game, play, simple
+from tests.privileges import without_privileges
 
 NARROW = Fish(rows=2, columns=5, fish=1)  # bob wins, ann and cyd come second
 
@@ -223,13 +224,13 @@ def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(
     assert look_up(tmp_path, path.stem).facts == len(read(path).facts)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
 def test_a_file_that_we_may_not_read_is_unreadable(tmp_path: Path) -> None:
     play(tmp_path, FISH, [simple(FISH)] * 2).chmod(0)
 
-    assert [(one.status, one.reason) for one in find(tmp_path)] == [
-        (Status.UNREADABLE, "cannot be read: Permission denied")
-    ]
+    with without_privileges():
+        found = find(tmp_path)
+
+    assert [(one.status, one.reason) for one in found] == [(Status.UNREADABLE, "cannot be read: Permission denied")]
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -1,17 +1,14 @@
 """Give the tests a key of their own, and leave alone the one of whoever runs them."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
 import pytest
 
-FOLDER = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    folder = config.stash[FOLDER] = tempfile.TemporaryDirectory(prefix="fairplay-state-")
-    os.environ["XDG_STATE_HOME"] = folder.name
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    config.stash[FOLDER].cleanup()
+    folder = tempfile.mkdtemp(prefix="fairplay-state-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # workers do not always come to pytest_unconfigure
+    os.environ["XDG_STATE_HOME"] = folder
