@@ -174,6 +174,12 @@ def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
     assert "its stderr ends with:\n" in failed.evidence
 
 
+def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: Sandbox) -> None:
+    failed = last(ran(talk(["sh", "-c", "read -r hello; exec >&-; sleep 0.4; exit 3"], any_way)))
+
+    assert (failed.fault, failed.why) == (Fault.CRASHED, "the program ended with exit code 3")
+
+
 def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cell, "wrap", lambda *_: ["/no/such/sandbox"])
 
