@@ -13,13 +13,13 @@ from typing import Any, Self
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Ejected, Event, Fault, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
 from fairplay.players import wire
 from fairplay.players.dial import MOST_LINE, Lost, dial, lines_from, sender
-from fairplay.players.door import Door, listen_tcp
+from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.websocket import listen_websocket
 from fairplay.referee.drivers import play_async
@@ -46,20 +46,31 @@ LISTEN = {"": listen_tcp, "tcp://": listen_tcp, "ws://": listen_websocket}
 class Host:
     """A host in a thread of its own: whoever comes plays against greedy."""
 
-    def __init__(self, door: Door, *, limits: Limits | None = None, over: Path | None = None) -> None:
+    def __init__(self, door: Door, *, limits: Limits | None = None, out: Path | None = None) -> None:
         self.door = door
         self.result: Result
-        self._over = over  # a file that is there once the match is over
+        self._out = out  # a file that is there once somebody is ejected
         self._limits = limits or Limits(move=5.0, start_up=20.0)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._host()))
+        self._seating: asyncio.Task[list[Guest]]
+
+    def give_up(self) -> None:
+        """Wait no longer for somebody to come; there is no result then."""
+        self._seating.get_loop().call_soon_threadsafe(self._seating.cancel)
 
     async def _host(self) -> None:
-        (guest,) = await self.door.seat(FISH, match_id="m", limits=self._limits)
+        self._seating = asyncio.create_task(self.door.seat(FISH, match_id="m", limits=self._limits))
+        try:
+            (guest,) = await self._seating
+        except asyncio.CancelledError:
+            return
         table: list[AsyncChannel] = [guest.remote, AsyncScripted(playing(GREEDY))]
-        match = await play_async(dealt(FISH, [guest.name or "guest", "greedy"], bytes(32)), table)
-        self.result = match.result
-        if self._over is not None:
-            self._over.touch()
+        match = dealt(FISH, [guest.name or "guest", "greedy"], bytes(32))
+        self.result = (await play_async(match, table, inform=self._hear)).result
+
+    def _hear(self, event: Event, _: object) -> None:
+        if isinstance(event, Ejected) and self._out is not None:
+            self._out.touch()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -107,10 +118,10 @@ def free_port() -> int:
 
 
 def against_greedy(
-    scheme: str, *player: str, limits: Limits | None = None, over: Path | None = None
+    scheme: str, *player: str, limits: Limits | None = None, out: Path | None = None
 ) -> tuple[Done, Result]:
     """What the command says of a match, and the result."""
-    with Host(LISTEN[scheme]("0"), limits=limits, over=over) as host:
+    with Host(LISTEN[scheme]("0"), limits=limits, out=out) as host:
         done = fairplay("join", f"{scheme}{host.door.address}", *player)
     return done, host.result
 
@@ -185,11 +196,11 @@ def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monke
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    over = tmp_path / "over"
-    waits = f"from pathlib import Path\n\ndef take_turn(view):\n    while not Path({str(over)!r}).exists(): pass"
+    out = tmp_path / "out"
+    waits = f"from pathlib import Path\n\ndef take_turn(view):\n    while not Path({str(out)!r}).exists(): pass"
     slow = in_process(waits, tmp_path, monkeypatch)
 
-    done, result = against_greedy(scheme, slow, limits=Limits(move=0.3, start_up=20.0), over=over)
+    done, result = against_greedy(scheme, slow, limits=Limits(move=0.3, start_up=20.0, goodbye=20.0), out=out)
 
     assert done.code == 1
     assert done.err.endswith("fairplay: ejected, timed out: no answer within 0.3 s\n")

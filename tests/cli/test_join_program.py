@@ -20,6 +20,7 @@ from tests.players.a_house import RECEIPT, TURN, VIEW, Guest, House
 from tests.players.machine import needs_strict
 
 AMPLE = 60.0  # seconds, which nothing takes
+PATIENT = Limits(move=AMPLE, start_up=AMPLE)
 BOT = """
 import json, os, sys, time
 
@@ -175,13 +176,15 @@ def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
 
 # Bad ones.
 
-BAD = {
+BAD_AT_HELLO = {
     "crashes at once": ("sys.exit(3)", "crashed: the program ended with exit code 3"),
     "crashes at hello": ("def hello(): raise SystemExit(4)", "crashed: the program ended with exit code 4"),
+    "prints bytes": ("def hello(): os.write(1, b'\\xff\\n')", "malformed: not a reply: not UTF-8"),
+}
+BAD = {
     "crashes on its turn": ("def turn(view): os._exit(5)", "crashed: the program ended with exit code 5"),
     "is killed": ("def turn(view): os.kill(os.getpid(), 9)", "crashed: the program was killed by signal 9"),
     "prints": ("def turn(view): os.write(1, b'hm\\n')", "malformed: not a reply: not JSON"),
-    "prints bytes": ("def hello(): os.write(1, b'\\xff\\n')", "malformed: not a reply: not UTF-8"),
     "answers what nobody asked": (
         "def turn(view): reply('7-7', None)",
         "malformed: a reply to a question that was never asked",
@@ -199,12 +202,29 @@ BAD = {
 def test_whoever_lets_a_program_play_is_told_how_it_failed(how: str, tmp_path: Path, mark: str) -> None:
     body, why = BAD[how]
 
-    done, result = against_greedy(bot(tmp_path, mark, body), limits=Limits(move=20.0, start_up=3.0))
+    done, result = against_greedy(bot(tmp_path, mark, body), limits=PATIENT)
 
-    failed = [line for line in said(done) if line.startswith("the player failed, ")]
-    assert done.code == 1
-    assert failed == [f"the player failed, {why}"]
+    assert failures(done) == [f"the player failed, {why}"]
     assert [one.fault for one in result.ejected] == [Fault.GONE]
+
+
+@pytest.mark.parametrize("how", BAD_AT_HELLO)
+def test_whoever_lets_a_program_play_is_told_how_it_failed_before_it_had_a_seat(
+    how: str, tmp_path: Path, mark: str
+) -> None:
+    body, why = BAD_AT_HELLO[how]
+
+    with Host(LISTEN[""]("0"), limits=PATIENT) as host:
+        done = script("join", host.door.address, bot(tmp_path, mark, body))
+        host.give_up()
+
+    assert failures(done) == [f"the player failed, {why}"]
+
+
+def failures(done: Done) -> list[str]:
+    """What a command that failed says of the player."""
+    assert done.code == 1
+    return [line for line in said(done) if line.startswith("the player failed, ")]
 
 
 def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> None:
