@@ -1,6 +1,7 @@
 """Play specs in folders where others can write, and find that nothing counts that was not played by who has the key."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
-from fairplay.hosting.records import outcome_on_record
+from fairplay.hosting.records import journal_in, outcome_on_record
 from fairplay.hosting.sitting import new_match
 from fairplay.hosting.terms import terms_for
 from fairplay.journal.key import key_in, own_key_file
 from fairplay.journal.replay import read
-from fairplay.journal.requests import Unmarked
+from fairplay.journal.requests import Sync, Unmarked
 from fairplay.referee.host import dealt
 from tests.hosting.specs import SEED, interrupted, spec_of
 from tests.journal.forging import forge, opening
@@ -84,6 +85,29 @@ def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="cannot be our key: it is no file"):
         run(spec_of(journal=str(tmp_path / "games"), key=str(tmp_path)))
     assert not (tmp_path / "games").exists()
+
+
+def test_a_key_that_was_used_before_is_refused_once_others_may_read_it(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key_in(key)
+    journal_in(tmp_path, Sync.OFF, str(key))
+
+    key.chmod(0o640)
+
+    with pytest.raises(BadRequest, match=r"others may use it \(mode 0640\)"):
+        journal_in(tmp_path, Sync.OFF, str(key))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key_in(key)
+    journal_in(tmp_path, Sync.OFF, str(key))
+
+    os.chown(key, 12345, 12345)
+
+    with pytest.raises(BadRequest, match="it belongs to somebody else"):
+        journal_in(tmp_path, Sync.OFF, str(key))
 
 
 def test_terms_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Journal
+from fairplay import BadRequest, Journal
 from fairplay.journal.key import KEY_BYTES, NoKey, key_in, own_key_file
 from fairplay.journal.lines import NO_HASH, Marks
 from fairplay.journal.replay import ends_with_mark, read
@@ -56,6 +56,16 @@ def test_keys_are_drawn(tmp_path: Path) -> None:
 
     assert len(keys) == 3
     assert {len(key) for key in keys} == {KEY_BYTES}
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o620, 0o610, 0o604, 0o602, 0o601])
+def test_a_key_that_the_group_or_others_may_use_is_refused(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    key_in(path)
+    path.chmod(mode)
+
+    with pytest.raises(BadRequest, match=rf"others may use it \(mode {mode:04o}\); it has to be 0600"):
+        key_in(path)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,20 @@ def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: 
     assert covered(whole, late) == f"it covers all {last + 1} lines, the result too"
 
 
+@pytest.mark.parametrize("lines", [1, 2, 5])
+def test_a_record_that_lacks_lines_does_not_fit_its_receipt(lines: int, tmp_path: Path) -> None:
+    player = Keeper()
+    path = recorded(tmp_path, player, first)
+    (_, late) = player.heard[-1]
+    whole = path.read_bytes().splitlines(keepends=True)
+
+    path.write_bytes(b"".join(whole[:-lines]))
+
+    missing = f"the receipt is for line {len(whole)}, and the file has {len(whole) - lines}"
+    with pytest.raises(BadJournal, match=f"lines are missing: {missing}"):
+        verify(read(path), late)
+
+
 def test_who_is_out_hears_why_and_no_more(tmp_path: Path) -> None:
     player = Keeper()
     player.take_turn = cheat  # type: ignore[method-assign]

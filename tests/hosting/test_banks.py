@@ -1,0 +1,50 @@
+"""Resume and branch matches with a time bank: a player's time goes on counting, and nobody pays for another's."""
+
+from pathlib import Path
+
+from fairplay import Fault, MatchSpec
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.limits import Limits
+from tests.cli.command import GOOD, fairplay
+from tests.hosting.specs import interrupted, spec_of
+from tests.journal.forging import forge
+from tests.journal.journals import Plain
+
+BANK = Limits(move=30.0, bank=60.0, start_up=30.0)
+
+
+def used_up(lines: list[Plain]) -> list[Plain]:
+    """That the first turn of each seat took a minute."""
+    first = [next(line for line in lines if line["type"] == "fact" and line["fact"]["seat"] == seat) for seat in (0, 1)]
+    return [{**line, "took": 60.0} if line in first else line for line in lines]
+
+
+def program_with_an_empty_bank(directory: Path) -> tuple[MatchSpec, Path]:
+    """A program's match with a bank, interrupted when the bank was empty, and its journal."""
+    bot = directory / "bot.py"
+    bot.write_text(GOOD)
+    spec = spec_of("fish", f"ann={bot}", "bob=random", limits=BANK, sandbox="none", journal=str(directory / "games"))
+    path = interrupted(spec, actions=4)
+    forge(path, used_up)
+    return spec, path
+
+
+def test_a_resumed_program_has_what_was_left_in_its_bank(tmp_path: Path) -> None:
+    _, path = program_with_an_empty_bank(tmp_path)
+
+    assert fairplay("resume", str(path), "--trust", "--sandbox", "none", "--quiet").code == 0
+
+    (out,) = verify(read(path)).ejected
+    assert (out.seat, out.fault, out.why) == (0, Fault.TIMED_OUT, "the bank of 60 s for all turns is used up")
+
+
+def test_a_branch_begins_with_a_full_bank(tmp_path: Path) -> None:
+    spec, path = program_with_an_empty_bank(tmp_path)
+    branch = ("--journal", str(tmp_path / "branch"), "--sandbox", "none", "--quiet")
+
+    assert fairplay("resume", str(path), *spec.addresses, *branch).code == 0
+
+    (made,) = (tmp_path / "branch").glob("*.jsonl")
+    assert read(made).limits == read(path).limits
+    assert verify(read(made)).ejected == ()
