@@ -25,10 +25,11 @@ GAME = Fish(rows=4, columns=4)
 THEIRS = bytes(range(32))  # a seed that the attacker knows
 
 
-def unmarked(path: Path) -> str:
+def unmarked(path: Path, *players: str) -> str:
+    named = f"; it names these players: {', '.join(players)}" if players else ""
     return (
         f"{path} does not bear our mark, for it was begun elsewhere, or changed or renamed since; "
-        f"to go on with it all the same: fairplay resume {path} --trust"
+        f"to go on with it all the same: fairplay resume {path} --trust{named}"
     )
 
 
@@ -66,7 +67,7 @@ def test_a_strangers_journal_runs_nothing_unless_it_is_trusted(place: tuple[str,
     path = planted(tmp_path / "games", bot, "greedy")
     left, resume = path.read_bytes(), ("resume", str(path), *place, "--sandbox", "none", "--quiet")
 
-    assert refusal(fairplay(*resume)) == unmarked(path)
+    assert refusal(fairplay(*resume)) == unmarked(path, bot)
     assert not trace.exists()
     assert path.read_bytes() == left
 
@@ -88,7 +89,7 @@ def test_no_record_makes_us_import_anything(
         f"{path}: nothing is imported because a record names it, as this one does {player}; "
         "give the command again that began the match, or name the players, which begins a branch"
     )
-    assert why == (no_import if trust else unmarked(path))
+    assert why == (no_import if trust else unmarked(path, player))
     assert player.split(":")[1] not in sys.modules
 
 
@@ -200,7 +201,7 @@ def test_whatever_is_changed_without_the_key_is_not_ours_any_more(how: str, tmp_
     forge(path, FORGERIES[how])
     left = path.read_bytes()
 
-    assert refusal(fairplay("resume", str(path))) == unmarked(path)
+    assert refusal(fairplay("resume", str(path))).startswith(unmarked(path))
     fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert path.read_bytes() == left

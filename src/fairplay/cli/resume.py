@@ -1,6 +1,7 @@
 """fairplay resume: play a recorded match on, where it was interrupted or from any point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,14 @@ from fairplay.cli.match_options import (
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.hosting.records import branch_of, gone_on_with, journal_in, refuse_imports
+from fairplay.hosting.sitting import Sitting, external_players
 from fairplay.hosting.terms import terms_on_record
-from fairplay.journal.replay import Recorded, about
-from fairplay.journal.requests import Sync
+from fairplay.journal.replay import Recorded, about, read
+from fairplay.journal.requests import Sync, Unmarked
 from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
 from fairplay.referee.host import complain, distinct
+from fairplay.render.words import quoted
 
 
 @click.command()
@@ -77,7 +80,8 @@ def resume(
     the branch is recorded as a match of its own.
 
     Players that only FILE names are run if you began the match, which its mark shows, or with --trust; those that
-    would be loaded into this process, in-process:module:Name, never are.
+    would be loaded into this process, in-process:module:Name, never are. Without --trust the refusal names the programs
+    and ports that FILE names.
     """
     refuse_unreadable(players)
     players = placed(players, in_process=in_process)
@@ -86,9 +90,12 @@ def resume(
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:
         journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
-        sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
+        with naming_players(file):
+            sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
+        if trust:
+            tell_players(file, sitting)
         return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
-    with about(file):
+    with about(file), naming_players(file):
         vouched_for = trust or bool(players)  # on the command line
         recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
     match = recorded.at(at)
@@ -100,7 +107,30 @@ def resume(
     terms = terms_on_record(recorded, run, limits, sandbox, folders)
     branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
     sitting = branch_of(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
+    if trust and not players:
+        tell_players(file, sitting)
     return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
+
+
+def tell_players(file: str, sitting: Sitting) -> None:
+    """Say which programs and ports of a journal are about to be run and opened, before any of them is."""
+    for seat in sorted(sitting.match.seated):
+        for address in external_players(sitting.match.game.name, [sitting.addresses[seat]]):
+            complain(f"{quoted(file)} names the player of seat {seat}: {quoted(address)}")
+
+
+@contextmanager
+def naming_players(file: str) -> Iterator[None]:
+    """Let the refusal of a journal that is not ours name the programs and ports that --trust would run and open."""
+    try:
+        yield
+    except Unmarked as error:
+        try:
+            opening = read(file).opening
+        except BadRequest:  # nobody can resume it
+            raise error from None
+        named = ", ".join(quoted(address) for address in external_players(opening.game, opening.players))
+        raise Unmarked(f"{error}; it names these players: {named}" if named else str(error)) from None
 
 
 def seating(

@@ -66,10 +66,14 @@ class Sitting(NamedTuple):
 
 def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
     """What to say to whoever chose a seed that players of strangers may guess, where there is something to hide."""
-    strangers = [address for address in addresses if address != HUMAN and not of_the_house(address, game.name)]
-    if not (guessable and game.hidden and strangers):
+    if not (guessable and game.hidden and external_players(game.name, addresses)):
         return ""
     return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
+
+
+def external_players(game: str, addresses: Iterable[str]) -> list[str]:
+    """The addresses of programs, ports and modules: neither built-in players nor people at this terminal."""
+    return [address for address in addresses if address != HUMAN and not of_the_house(address, game)]
 
 
 def sitting_for(spec: MatchSpec) -> Sitting:

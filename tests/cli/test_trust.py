@@ -1,0 +1,152 @@
+"""Resume hostile journals with --trust: what they name is said before it is run, and nothing else happens."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.core.chance import commitment_to
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from tests.cli.command import BEST_SANDBOX, fairplay, refusal, script
+from tests.cli.test_marks import THEIRS, planted, program
+from tests.journal.forging import forge, opening
+from tests.players.machine import needs_strict
+
+ESCAPES = "\x1b[2J\x1b]0;title\x07\u202e\nfairplay: all is well"
+
+
+def named(path: Path, seat: int, address: str) -> str:
+    return f"fairplay: {path} names the player of seat {seat}: {address}\n"
+
+
+@pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
+def test_the_programs_of_a_trusted_journal_are_named(place: tuple[str, ...], tmp_path: Path) -> None:
+    bot, _ = program(tmp_path)
+    path = planted(tmp_path / "games", bot, f"exec:/usr/bin/env python3 {bot}")
+
+    done = fairplay("resume", str(path), *place, "--trust", "--quiet", *BEST_SANDBOX)
+
+    assert done.code == 0
+    assert done.err == named(path, 0, bot) + named(path, 1, f"'exec:/usr/bin/env python3 {bot}'")
+
+
+def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
+    """The program copies what was said so far."""
+    said, seen = tmp_path / "said", tmp_path / "seen"
+    path = planted(tmp_path / "games", f"exec:/bin/cp {said} {seen}", "greedy")
+
+    with said.open("w") as err:
+        script("resume", str(path), "--trust", "--sandbox", "none", "--quiet", stderr=err)
+
+    assert seen.read_text() == named(path, 0, f"'exec:/bin/cp {said} {seen}'")
+
+
+def test_a_trusted_journal_of_built_in_players_names_nobody(tmp_path: Path) -> None:
+    path = planted(tmp_path, "greedy", "lookahead:1")
+
+    done = fairplay("resume", str(path), "--trust", "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_player_on_the_command_line_is_not_said_to_be_named_by_the_journal(tmp_path: Path) -> None:
+    bot, _ = program(tmp_path)
+    path = planted(tmp_path / "games", "exec:/bin/false", "greedy")
+
+    done = fairplay("resume", str(path), bot, "greedy", "--trust", "--quiet", *BEST_SANDBOX)
+
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("trust", [(), ("--trust",)])
+def test_no_command_of_a_journal_moves_the_terminal(trust: tuple[str, ...], tmp_path: Path) -> None:
+    path = planted(tmp_path, f"exec:/bin/echo '{ESCAPES}'", "greedy", names=(ESCAPES, "bob"))
+
+    done = fairplay("resume", str(path), *trust, *BEST_SANDBOX)
+
+    for line in (done.out + done.err).splitlines():
+        assert line.isprintable()
+        assert not line.startswith("fairplay: all is well")
+    assert r"exec:/bin/echo \x27\x1b[2J" in done.err
+
+
+def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"tcp:127.0.0.1:{taken.getsockname()[1]}"
+        path = planted(tmp_path, address, "greedy")
+        left = path.read_bytes()
+
+        done = fairplay("resume", str(path), "--trust", "--quiet")
+
+    assert done.code == 2
+    assert done.err.startswith(named(path, 0, address) + "fairplay: cannot listen")
+    assert path.read_bytes() == left
+
+
+REFUSED: dict[str, Any] = {
+    "a module": (["py:this:s", "greedy"], "nothing is imported because a record names it"),
+    "a client of a server": (["visitor:ann", "greedy"], "comes back to that house alone"),
+    "a client of a course": (["course:fish", "greedy"], "cannot be sent for again"),
+    "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),
+    "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
+    "a NUL": (["exec:/bin/echo \0", "greedy"], "it holds a NUL"),
+    "open quotes": (["exec:'", "greedy"], "is no command line: No closing quotation"),
+    "too few players": (["greedy"], "the record does not say who played"),
+    "a search that never ends": (["lookahead:99", "greedy"], "lookahead looks 1 to 9 turns ahead"),
+}
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_what_a_trusted_journal_cannot_have_is_refused_and_its_file_stays(how: str, tmp_path: Path) -> None:
+    players, why = REFUSED[how]
+    path = planted(tmp_path, *players)
+    left = path.read_bytes()
+
+    done = fairplay("resume", str(path), "--trust")
+
+    assert (done.code, done.out) == (2, "")
+    assert why in done.err.splitlines()[-1]
+    assert path.read_bytes() == left
+
+
+@pytest.mark.parametrize("limits", [{"move": 1e300}, {"move": 0}, {"goodbye": -1.0}, {"bank": 86401}])
+def test_limits_beyond_a_day_are_refused_though_the_journal_is_trusted(limits: Any, tmp_path: Path) -> None:
+    bot, trace = program(tmp_path)
+    path = planted(tmp_path / "games", bot, "greedy", limits=limits)
+
+    assert "line 1: these are no limits" in refusal(fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
+    assert not trace.exists()
+
+
+def test_an_id_that_leads_out_of_a_directory_writes_nothing_there(tmp_path: Path) -> None:
+    bot, _ = program(tmp_path)
+    path, out = planted(tmp_path / "games", bot, "greedy"), tmp_path / "out"
+    forge(path, opening(match="../../escaped", commitment=commitment_to(THEIRS, "../../escaped")))
+    resume = ("resume", str(path), "--trust", *BEST_SANDBOX)
+
+    refused = script(*resume, "--pictures", str(out / "pictures"))
+    done = fairplay(*resume, "--quiet", "--bot-logs", str(out / "logs"))
+
+    assert refused.code == 2
+    assert "'../../escaped' is no id of a match" in refused.err
+    assert done.code == 0
+    assert {found.parent for found in tmp_path.rglob("*escaped*")} == {out / "logs" / "ann"}
+
+
+@needs_strict
+def test_no_sandbox_on_record_opens_the_files_of_whoever_trusts_it(tmp_path: Path) -> None:
+    secret = tmp_path / "home" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("the-secret-is-4711")
+    look = f"exec:/bin/sh -c 'cat {secret} >&2; cat {secret}'"
+    path = planted(tmp_path / "games", look, "greedy", sandbox="none")
+
+    done = fairplay("resume", str(path), "--trust", "--quiet")
+
+    assert done.code == 0
+    (out,) = verify(read(path)).ejected
+    assert out.seat == 0
+    assert "4711" not in done.out + done.err + path.read_text()
+    assert "No such file" in path.read_text()
