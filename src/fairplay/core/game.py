@@ -82,10 +82,10 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
                 raise BadRequest(f"{cls.name} has no parameter {parameter!r}; it has {', '.join(known)}")
         try:
             return msgspec.convert(dict(parameters), cls, strict=False)
-        except (msgspec.ValidationError, UnicodeError):
+        except (msgspec.ValidationError, UnicodeError) as error:
             for parameter, value in parameters.items():
                 cls._check_parameter(parameter, value)
-            raise
+            raise BadRequest(f"{cls.name} cannot be played with these parameters: {error}") from None
 
     @classmethod
     def _check_parameter(cls, parameter: str, value: Any) -> None:

@@ -8,8 +8,10 @@ in the environment too, so that processes that are started from here know it.
 import os
 import re
 import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Any
 
 from fairplay.core.errors import BadRequest
@@ -17,16 +19,21 @@ from fairplay.core.game import Game
 from fairplay.games import GAMES, HANDED, OTHERS, Found, Rules
 from fairplay.kit.free import FREE, for_free
 from fairplay.kit.game import BoardGame
+from fairplay.referee.host import complain
 from fairplay.referee.loading import loaded, named_in_module
+from fairplay.render.text import printable
 
 GROUP = "fairplay.games"  # of entry points
 NAME = re.compile("[a-z][a-z0-9-]{0,39}")
 NEEDED = ("name", "version", "seats", "youngest_first", "action")
+NAMING = "write small letters, digits and hyphens"
+MAX_COMPLAINT_CHARS = 600
 
 
 def hand_over(address: str) -> str:
     """Know the game at an address, py:module:Name, here and in all that is started from here; what it is called."""
-    rules = checked(address, named_in_module(address, "game"))
+    with redirect_stdout(sys.stderr):  # what a module prints must not come between events
+        rules = checked(address, named_in_module(address, "game"))
     name = rules.name
     if name in GAMES:
         raise BadRequest(f"{address}: there is a game {name!r} already, of fairplay's own; call yours something else")
@@ -56,7 +63,7 @@ def find(name: str) -> None:
     if name not in OTHERS:
         brought = brought_by_packages().get(name, ())
         if len(brought) > 1:
-            packages = " and ".join(sorted(package_of(entry) for entry in brought))
+            packages = " and ".join(sorted(name_of(entry.dist) for entry in brought))
             raise BadRequest(f"two packages bring a game {name!r}: {packages}; uninstall one of them")
         for entry in brought:
             OTHERS[name] = Found(installed(entry), "")
@@ -66,24 +73,43 @@ def find(name: str) -> None:
 def brought_by_packages() -> dict[str, list[EntryPoint]]:
     """What installed packages bring, by name; nothing of it is loaded."""
     brought: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=GROUP):
-        if entry.value not in [other.value for other in brought.setdefault(entry.name, [])]:
-            brought[entry.name].append(entry)
+    for package in distributions():
+        for entry in entries_of(package):
+            if entry.value not in [other.value for other in brought.setdefault(entry.name, [])]:
+                brought[entry.name].append(entry)
     return brought
 
 
+def entries_of(package: Distribution) -> Sequence[EntryPoint]:
+    """The entry points of a package; none, of which a person is told, if they cannot be read."""
+    try:
+        entries: Sequence[EntryPoint] = loaded(
+            "its list of entry points", lambda: package.entry_points.select(group=GROUP)
+        )
+    except BadRequest as error:
+        complain(printable(f"the package {name_of(package)} is left out: {error}", MAX_COMPLAINT_CHARS))
+        return ()
+    return entries
+
+
 def installed(entry: EntryPoint) -> Rules:
-    """The game of an entry point."""
-    place = f"{entry.value} of the package {package_of(entry)}"
-    rules = checked(place, loaded(place, entry.load))
+    """The game of an entry point. Raises BadRequest if it is none, or has another name."""
+    place = f"{entry.value} of the package {name_of(entry.dist)}"
+    if not NAME.fullmatch(entry.name):
+        raise BadRequest(f"{place}: no game can be called {entry.name!r}: {NAMING}")
+    with redirect_stdout(sys.stderr):  # what a module prints must not come between events
+        rules = checked(place, loaded(place, entry.load))
     if rules.name != entry.name:
         raise BadRequest(f"{place} is called {rules.name!r}, but its entry point {entry.name!r}")
     return rules
 
 
-def package_of(entry: EntryPoint) -> str:
-    """The package that brings an entry point."""
-    return entry.dist.name if entry.dist is not None else "of no name"
+def name_of(package: Distribution | None) -> str:
+    """What a package is called, as far as that can be read."""
+    with suppress(BadRequest):
+        if package is not None:
+            return str(loaded("its name", lambda: package.name))
+    return "of no name"
 
 
 def checked(place: str, rules: Any) -> Rules:
@@ -96,7 +122,7 @@ def checked(place: str, rules: Any) -> Rules:
     if rules.__abstractmethods__:
         raise BadRequest(f"what {place} names is no whole game: it has no {min(rules.__abstractmethods__)!r}")
     if not (isinstance(rules.name, str) and NAME.fullmatch(rules.name)):
-        raise BadRequest(f"{place}: no game can be called {rules.name!r}: write small letters, digits and hyphens")
+        raise BadRequest(f"{place}: no game can be called {rules.name!r}: {NAMING}")
     if not (isinstance(rules.seats, range) and len(rules.seats) and rules.seats[0] > 0):
         raise BadRequest(f"{place}: its seats are no range, such as range(2, 5) for two to four")
     return rules

@@ -2,11 +2,13 @@
 
 import importlib
 import sys
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from fairplay.core.errors import BadRequest
 from fairplay.referee.local import describe
+
+T = TypeVar("T")
 
 
 def named_in_module(address: str, what: str = "player") -> Any:
@@ -29,12 +31,12 @@ def module_and_name(address: str, what: str = "player") -> tuple[str, str]:
     return name, attribute
 
 
-def loaded(address: str, load: Any) -> ModuleType | Any:
+def loaded(address: str, load: Callable[[], T]) -> T:
     """What somebody's own code makes when it is loaded; whatever it raises, the address is to blame."""
     try:
         return load()
     except KeyboardInterrupt:
-        raise
+        raise KeyboardInterrupt(f"interrupted while {address} was being loaded") from None
     except BaseException as error:  # sys.exit() too
         why = describe(error)[1]
         if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is

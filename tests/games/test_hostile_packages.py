@@ -1,0 +1,206 @@
+"""Install packages whose entry points are hostile or broken: they hurt nobody but those who play their games."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fairplay import BadRequest
+from fairplay.games import game_with, hand_over
+from tests.cli.command import BEST_SANDBOX, GOOD, SCRIPT, SMALL, Done, refusal, script, started
+from tests.games.others import COIN, module, nothing_known, package
+
+__all__ = ["nothing_known"]
+TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # of having been loaded
+RAISES = TRACE + r"raise ValueError('\x1b[2J\nfairplay: all is well')"
+HANGS = TRACE + "import time\ntime.sleep(3600)"
+OURS = ("play", "fish", "random", "greedy", *SMALL, "--quiet")
+THEIRS = ("play", "coin", "random", "random", "--quiet")
+
+
+def install(folder: Path, source: str, entries: str = "coin = game_coin:Coin") -> None:
+    """A package that is found on the path, with one module."""
+    module(folder, "game_coin", source)
+    package(folder, "coins", entries)
+
+
+def run_with(folder: Path, *words: str) -> Done:
+    """What a command says that finds the packages in a folder."""
+    return script(*words, environment=path_with(folder), stdin=subprocess.DEVNULL, timeout=60)
+
+
+def path_with(folder: Path) -> dict[str, str]:
+    """The path of modules with this folder first."""
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def was_loaded(folder: Path) -> bool:
+    return (folder / "game_coin.loaded").exists()
+
+
+def listed(done: Done) -> str:
+    """The lines of a list of games behind those of our own."""
+    assert done.code == 0, done
+    assert all(line.isprintable() for line in done.out.splitlines())
+    _, finish_bonus, rest = done.out.partition("  --set finish_bonus")
+    assert finish_bonus
+    return rest.partition("\n")[2].partition("\nHow one of them is played")[0].removesuffix("\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "name"), [(HANGS, "coin"), (TRACE + COIN, "fish")], ids=["one that hangs", "one of our name"]
+)
+def test_nothing_of_a_package_is_loaded_for_a_game_of_ours(source: str, name: str, tmp_path: Path) -> None:
+    install(tmp_path, source, f"{name} = game_coin:Coin")
+    bot = tmp_path / "bot.py"
+    bot.write_text(GOOD)
+
+    alone = run_with(tmp_path, *OURS)
+    with_bot = run_with(tmp_path, "play", "fish", str(bot), "random", *SMALL, "--quiet", *BEST_SANDBOX)
+    mistyped = run_with(tmp_path, "play", "fihs", "random", "random")
+
+    assert (alone.code, alone.err, with_bot.code, with_bot.err) == (0, "", 0, "")
+    assert " is out" not in with_bot.out
+    assert refusal(mistyped) == "there is no game 'fihs': did you mean 'fish'?"
+    assert not was_loaded(tmp_path)
+
+
+def test_a_package_with_the_name_of_one_of_our_games_is_neither_listed_nor_loaded(tmp_path: Path) -> None:
+    install(tmp_path, TRACE + COIN, "fish = game_coin:Coin")
+
+    done = run_with(tmp_path, "games")
+
+    assert listed(done) == ""
+    assert done.out.count("fish: ") == 1
+    assert not was_loaded(tmp_path)
+
+
+def test_a_package_that_raises_is_one_line(tmp_path: Path) -> None:
+    install(tmp_path, RAISES)
+    raised = "ValueError: �[2J�fairplay: all is well (game_coin.py, line 3)"
+    why = f"game_coin:Coin of the package coins cannot be loaded: {raised}"
+
+    assert listed(run_with(tmp_path, "games")) == f"coin: {why}"
+    assert refusal(run_with(tmp_path, *THEIRS)) == why
+
+
+def test_whoever_interrupts_a_package_that_hangs_hears_which_it_was(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    install(tmp_path, f"open({str(tmp_path / 'pipe')!r}).read()\n{HANGS}")
+
+    process = started([SCRIPT, "games"], env={**os.environ, **path_with(tmp_path)})
+    with (tmp_path / "pipe").open("w"):  # which waits until the module is being loaded
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+
+    why = "interrupted while game_coin:Coin of the package coins was being loaded"
+    assert (process.returncode, err.strip()) == (130, f"fairplay: {why}")
+
+
+@pytest.mark.parametrize("handed", [False, True], ids=["installed", "handed over"])
+def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(handed: bool, tmp_path: Path) -> None:
+    install(tmp_path, f"print('hello', flush=True)\n{COIN}", "coin = game_coin:Coin" if not handed else "")
+    game = "py:game_coin:Coin" if handed else "coin"
+
+    done = run_with(tmp_path, "play", game, "lookahead", "random", "--events")
+
+    assert (done.code, done.err) == (0, "hello\n")
+    assert [json.loads(line)["type"] for line in done.out.splitlines()] == ["started", "acted", "ended"]
+
+
+@pytest.mark.parametrize("name", ["co\x1b[2Jin", "\u202ecoin", "Coin", "coin coin", "../coin", "c" * 41])
+def test_an_entry_point_that_no_game_can_be_called_is_not_loaded(name: str, tmp_path: Path) -> None:
+    install(tmp_path, TRACE + COIN, f"{name} = game_coin:Coin")
+
+    said = listed(run_with(tmp_path, "games"))
+    refused = refusal(run_with(tmp_path, "play", name, "random", "random"))
+
+    why = (
+        f"game_coin:Coin of the package coins: no game can be called {name!r}: write small letters, digits and hyphens"
+    )
+    assert refused == why
+    assert said.endswith(why)
+    assert not was_loaded(tmp_path)
+
+
+def test_no_name_of_a_package_reaches_a_shell_that_completes(tmp_path: Path) -> None:
+    install(tmp_path, TRACE + COIN, "co\x1b[2Jin = game_coin:Coin\ncoin = game_coin:Coin")
+    asked = {"_FAIRPLAY_COMPLETE": "bash_complete", "COMP_WORDS": "fairplay play co", "COMP_CWORD": "2"}
+
+    done = script(environment={**asked, **path_with(tmp_path)})
+
+    assert done.out == "plain,coin\n"
+    assert not was_loaded(tmp_path)
+
+
+UNREADABLE = {
+    "no pair": b"[fairplay.games]\ncoin\n",
+    "not UTF-8": b"[fairplay.games]\ncoin\xff = game_coin:Coin\n",
+}
+
+
+@pytest.mark.parametrize("how", UNREADABLE)
+def test_a_package_whose_list_cannot_be_read_is_left_out_and_named(how: str, tmp_path: Path) -> None:
+    install(tmp_path, COIN)
+    package(tmp_path, "broken", "")
+    (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_bytes(UNREADABLE[how])
+
+    games, theirs, ours = (run_with(tmp_path, *words) for words in (("games",), THEIRS, OURS))
+
+    assert listed(games) == "coin: Heads win. 2 players."
+    assert (theirs.code, ours.code, ours.err) == (0, 0, "")
+    for err in (games.err, theirs.err):
+        assert err.startswith("fairplay: the package broken is left out: its list of entry points cannot be loaded: ")
+        assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("metadata", [b"", b"Name: \xff\n"], ids=["none", "not UTF-8"])
+def test_a_package_without_a_readable_name_brings_its_game_all_the_same(metadata: bytes, tmp_path: Path) -> None:
+    install(tmp_path, COIN)
+    (tmp_path / "coins-1.0.dist-info" / "METADATA").write_bytes(metadata)
+
+    done = run_with(tmp_path, *THEIRS)
+
+    assert (done.code, done.err) == (0, "")
+
+
+DESCRIPTIONS = {
+    "escapes": ('"""\x1b[2JHeads\x07 win."""', "coin: �[2JHeads� win. 2 players."),
+    "no description": ('__doc__ = ""', "coin:  2 players."),
+    "parameters of no type": (
+        '"""Heads win."""\n    side: "list[" = 3',
+        "coin: the description of coin cannot be loaded: SyntaxError: ",
+    ),
+    "no defaults": ('"""Heads win."""\n    side: int', "coin: the description of coin cannot be loaded: TypeError: "),
+    "a raising one": (
+        '"""Heads win."""\n    def __post_init__(self):\n        raise ValueError("no")\n',
+        "coin: the description of coin cannot be loaded: ValueError: no (game_coin.py, line ",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", DESCRIPTIONS)
+def test_a_game_that_cannot_be_described_is_one_line_in_the_list(how: str, tmp_path: Path) -> None:
+    docstring, said = DESCRIPTIONS[how]
+    install(tmp_path, COIN.replace('"""Heads win."""', docstring))
+
+    line = listed(run_with(tmp_path, "games"))
+
+    assert line.startswith(said)
+    assert "\n" not in line
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_parameters_that_do_not_fit_one_another_are_a_bad_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = "    a: int = 1\n    b: int = 2\n    def __post_init__(self):\n        if self.a == self.b:\n"
+    module(tmp_path, "game_coin", f"{COIN}\n{check}            raise ValueError('a and b are the same')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    hand_over("py:game_coin:Coin")
+
+    with pytest.raises(BadRequest, match="coin cannot be played with these parameters: a and b are the same"):
+        game_with("coin", {"a": 3, "b": 3})
