@@ -1,0 +1,211 @@
+"""Answer at the very end of the time, and with nonces that are old, guessed, or of others, by a clock of our own."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Answered, Failed
+from fairplay.games.q import Pass
+from fairplay.players import wire
+from fairplay.players.connection import Connection
+from fairplay.players.limits import Limits
+from fairplay.players.line import Line
+from fairplay.players.remote import Nonces, Remote
+from fairplay.players.stream import Stream
+from tests.players.lines import Clockwork, Question, Scripted, answering, in_clockwork
+from tests.players.test_remote import BOWS, GAME, NEVER, PASSES, START, TURN
+from tests.players.ways import way  # noqa: F401
+
+TICK = 1e-6  # seconds
+LIMITS = Limits(move=5.0)
+PASS = {"type": "pass"}
+
+
+# Bytes in a socket.
+
+
+async def stream_at(sock: socket.socket) -> Line:
+    return Stream(*await asyncio.open_connection(sock=sock, limit=wire.MOST_BYTES))
+
+
+async def connection_at(sock: socket.socket) -> Line:
+    _, connection = await asyncio.get_running_loop().connect_accepted_socket(Connection, sock)
+    return connection
+
+
+def said_after(seconds: float, over: Callable[[socket.socket], Any], *, twice: bool = False) -> Answer:
+    """The answer of somebody who writes its reply to a real socket after so many seconds, whole or in two parts."""
+
+    async def ask(loop: Clockwork) -> Answer:
+        ours, theirs = socket.socketpair()
+        line = await over(ours)
+        remote = Remote(line, GAME, limits=LIMITS)
+        with theirs:
+            asking = asyncio.ensure_future(remote.ask(TURN))
+            question = await received(theirs)
+            reply = wire.encode({"nonce": wire.decode_line(question).nonce, "answer": PASS}) + b"\n"
+            if twice:
+                theirs.sendall(reply[:9])
+                reply = reply[9:]
+            loop.call_later(seconds, theirs.sendall, reply)
+            try:
+                return await asking
+            finally:
+                await remote.close(None)
+
+    return in_clockwork(ask)
+
+
+async def received(sock: socket.socket) -> bytes:
+    """The line that lies in a socket, once it is there."""
+    sock.setblocking(False)
+    text = b""
+    while not text.endswith(b"\n"):
+        await asyncio.sleep(0)
+        try:
+            text += sock.recv(65536)
+        except BlockingIOError:
+            continue
+    sock.setblocking(True)
+    return text
+
+
+both_lines = pytest.mark.parametrize("over", [stream_at, connection_at], ids=["a stream", "a connection"])
+
+
+@both_lines
+@pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
+def test_a_reply_that_lies_in_the_socket_when_the_time_is_up_is_in_time(over: Any, twice: bool) -> None:
+    answer = said_after(LIMITS.move, over, twice=twice)
+
+    assert isinstance(answer, Answered), answer
+    assert answer.value == Pass()
+    assert answer.took == pytest.approx(LIMITS.move, abs=TICK)
+
+
+@both_lines
+@pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
+def test_a_reply_that_is_written_a_tick_later_is_too_late(over: Any, twice: bool) -> None:
+    answer = said_after(LIMITS.move + TICK, over, twice=twice)
+
+    assert isinstance(answer, Failed), answer
+    assert (answer.fault, answer.why) == (Fault.TIMED_OUT, "no answer within 5 s")
+
+
+# Replies of a script.
+
+
+def asked(line: Scripted, *messages: Any, nonces: Nonces | None = None) -> list[Answer]:
+    """What somebody answers by a script to one question after the other."""
+
+    async def ask(loop: Clockwork) -> list[Answer]:
+        remote = Remote(line, GAME, limits=LIMITS, nonces=nonces)
+        return [await remote.ask(message) for message in messages]
+
+    return in_clockwork(ask)
+
+
+@pytest.mark.parametrize("early", [1.0, 0.001, TICK, 0.0])
+def test_up_to_the_deadline_an_answer_is_in_time(early: float) -> None:
+    (answer,) = asked(Scripted((LIMITS.move - early, PASSES)), TURN)
+
+    assert isinstance(answer, Answered)
+    assert answer.took == pytest.approx(LIMITS.move - early, abs=TICK / 10)
+
+
+@pytest.mark.parametrize("late", [TICK, 0.001, 1.0])
+def test_a_tick_behind_the_deadline_an_answer_is_too_late(late: float) -> None:
+    (answer,) = asked(Scripted((LIMITS.move + late, PASSES)), TURN)
+
+    assert isinstance(answer, Failed)
+    assert answer.fault is Fault.TIMED_OUT
+
+
+def test_an_old_reply_at_the_deadline_wins_no_time() -> None:
+    line = Scripted((0.0, BOWS), (LIMITS.move, answering(None, 0)), (TICK, PASSES))
+
+    answer = asked(line, START, TURN)[1]
+
+    assert isinstance(answer, Failed)
+    assert answer.fault is Fault.TIMED_OUT
+
+
+# Nonces.
+
+
+def with_nonce(nonce: Callable[[list[Question]], str]) -> Callable[[list[Question]], bytes]:
+    return lambda sent: wire.encode({"nonce": nonce(sent), "answer": PASS})
+
+
+def is_refused(answer: Answer) -> bool:
+    return isinstance(answer, Failed) and (answer.fault, answer.why) == (Fault.MALFORMED, NEVER)
+
+
+def test_the_nonce_of_another_seat_is_no_answer() -> None:
+    """Both are asked their first question, and the second seat replies with what the first one heard."""
+    first = Scripted((0.0, PASSES))
+    asked(first, TURN)
+    second = Scripted((0.0, with_nonce(lambda sent: str(first.sent[0]["nonce"]))), (0.0, PASSES))
+
+    (answer,) = asked(second, TURN)
+
+    assert is_refused(answer)
+
+
+def test_the_nonce_of_a_match_over_another_connection_is_no_answer() -> None:
+    before = Scripted(*[(0.0, PASSES)] * 20)
+    asked(before, *[TURN] * 20)
+    replayed = Scripted((0.0, PASSES), (0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))))
+
+    first, second = asked(replayed, TURN, TURN)
+
+    assert isinstance(first, Answered)
+    assert is_refused(second)
+
+
+def test_the_nonce_of_a_match_before_over_the_same_connection_is_old() -> None:
+    nonces = Nonces()
+    before, after = Scripted((0.0, PASSES)), Scripted()
+    asked(before, TURN, nonces=nonces)
+    after.steps = [(0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))), (1.0, PASSES)]
+
+    (answer,) = asked(after, TURN, nonces=nonces)
+
+    assert isinstance(answer, Answered)
+    assert answer.took == pytest.approx(1.0, abs=TICK)
+
+
+@pytest.mark.parametrize("heard", range(1, 18))
+def test_no_nonce_is_made_from_those_that_were_heard(heard: int) -> None:
+    """However many were heard: of the next one the number is known, and of its other part nothing was heard before."""
+    line = Scripted(*[(0.0, PASSES)] * heard)
+    asked(line, *[TURN] * (heard + 1))
+
+    numbers, parts = zip(*(question["nonce"].split("-") for question in line.sent), strict=True)
+
+    assert numbers == tuple(str(number + 1) for number in range(heard + 1))
+    assert len(set(parts)) == heard + 1
+    assert all(len(part) == 16 for part in parts)
+
+
+def test_the_same_question_has_another_nonce_on_every_connection() -> None:
+    connections = [Nonces() for _ in range(50)]
+
+    assert len({nonces.next() for nonces in connections for _ in range(9)}) == 50 * 9
+
+
+def test_whoever_guesses_the_next_nonce_has_one_guess() -> None:
+    """A guess that was sent ahead of its question ends the match for its player, though the right reply follows."""
+    guess = with_nonce(lambda sent: f"2-{sent[0]['nonce'].split('-')[1]}")
+    line = Scripted((0.0, PASSES), (0.0, guess), (0.0, PASSES))
+
+    first, second, third = asked(line, TURN, TURN, TURN)
+
+    assert isinstance(first, Answered)
+    assert is_refused(second)
+    assert third == second
+    assert len(line.sent) == 2
