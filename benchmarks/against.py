@@ -1,7 +1,9 @@
 """Measure this tree against another commit, by turns, and show how many times as long each benchmark takes here.
 
-Each side runs its own benchmark files on its own sources, both with the same options. A file that cannot list its
-benchmarks is older than these options: then both sides run all of theirs, and what was not asked for is left out.
+Each side runs its own benchmark files on its own sources, both with the same options. A benchmark that the other commit
+does not have is run by this tree's file on both sources; what cannot be run there is left out, and named. A file that
+cannot list its benchmarks is older than these options: then both sides run all of theirs, and what was not asked for is
+left out.
 
 All of it runs on one core: where two processes talk to each other, it makes more of a difference on which cores they
 happen to be than what they are made of.
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -86,11 +88,11 @@ def listed(tree: Path, file: str) -> list[str] | None:
         return None
 
 
-def run(tree: Path, file: str, options: Sequence[str], pair: int) -> Times:
-    """What a benchmark file says of its tree; the barest code beside a turn is a benchmark of its own."""
-    command = [sys.executable, str(tree / "benchmarks" / file), "--json", *options]
+def run(tree: Path, file: Path, options: Sequence[str], pair: int) -> Times:
+    """What a benchmark file says of the sources in a tree; the barest code beside a turn is a benchmark of its own."""
+    command = [sys.executable, str(file), "--json", *options]
     times: Times = {}
-    for name, figure in json.loads(output_of(command, f"{tree}: {file} fails", tree, pair)).items():
+    for name, figure in json.loads(output_of(command, f"{tree}: {file.name} fails", tree, pair)).items():
         if "us" in figure:
             times[name] = figure["us"]
         else:
@@ -98,16 +100,42 @@ def run(tree: Path, file: str, options: Sequence[str], pair: int) -> Times:
     return {name: time for name, time in times.items() if name not in DERIVED}
 
 
-def pairs_of(here: Path, other: Path, file: str, names: Sequence[str], pairs: int) -> list[tuple[Times, Times]]:
+def can_run(tree: Path, file: Path, name: str) -> bool:
+    """Can a benchmark of another tree be run on the sources of this one?"""
+    try:
+        return name in run(tree, file, ["--rounds", "1", name], 0)
+    except Unable:
+        return False
+
+
+class Plan(NamedTuple):
+    """What is measured by one benchmark file: which names, by whose file on each side, and with which options."""
+
+    names: list[str]
+    files: dict[Path, Path]  # by tree: here, and there
+    options: list[str]
+
+
+def plans_for(here: Path, other: Path, file: str, names: Sequence[str]) -> list[Plan]:
+    """How both sides are measured by one benchmark file, as far as they can be."""
+    ours, theirs = here / "benchmarks" / file, other / "benchmarks" / file
+    files = {here: ours, other: theirs}
+    there = listed(other, file) if theirs.is_file() else []
+    if there is None:
+        return [Plan([*names], files, [])]
+    rounds = ["--rounds", str(ROUNDS)]
+    shared = [name for name in names if name in there]
+    new = [name for name in names if name not in there and can_run(other, ours, name)]
+    plans = (Plan(shared, files, [*rounds, *shared]), Plan(new, {here: ours, other: ours}, [*rounds, *new]))
+    return [plan for plan in plans if plan.names]
+
+
+def pairs_of(here: Path, other: Path, plan: Plan, pairs: int) -> list[tuple[Times, Times]]:
     """Runs of one benchmark file here and there, in the order A B B A, so that no side is always the first."""
-    there = listed(other, file)
-    shared = [name for name in names if there is None or name in there]
-    if not shared or not (other / "benchmarks" / file).is_file():
-        return []
-    options = [] if there is None else ["--rounds", str(ROUNDS), *shared]
     found = []
     for pair in range(pairs):
-        sides = {tree: run(tree, file, options, pair) for tree in ((here, other) if pair % 2 == 0 else (other, here))}
+        trees = (here, other) if pair % 2 == 0 else (other, here)
+        sides = {tree: run(tree, plan.files[tree], plan.options, pair) for tree in trees}
         found.append((sides[here], sides[other]))
     return found
 
@@ -120,11 +148,11 @@ def compared(pairs: Sequence[tuple[Times, Times]], names: Sequence[str]) -> dict
             here, there = [one[name] for one, _ in pairs], [other[name] for _, other in pairs]
             single = [one / other for one, other in zip(here, there, strict=True)]
             ratios[name] = Ratio(min(here), min(there), min(single), max(single))
-    return dict(sorted(ratios.items()))
+    return ratios
 
 
-def measured(revision: str, names: Sequence[str], pairs: int) -> dict[str, Ratio]:
-    """The ratios of all benchmarks with these names, or of all that there are."""
+def measured(revision: str, names: Sequence[str], pairs: int) -> tuple[dict[str, Ratio], list[str]]:
+    """The ratios of the benchmarks with these names, or of all that there are; and which ones had to be left out."""
     known = {file: listed(HERE, file) or [] for file in FILES}
     unknown = set(names) - {name for some in known.values() for name in some}
     if unknown:
@@ -135,13 +163,20 @@ def measured(revision: str, names: Sequence[str], pairs: int) -> dict[str, Ratio
             where = output_of([sys.executable, "-c", "import fairplay; print(fairplay.__file__)"], f"{tree}", tree)
             if not Path(where.strip()).is_relative_to(tree):
                 raise Unable(f"{tree} would be measured on the sources in {where.strip()}")
-        for file, some in known.items():
-            wanted = [name for name in some if not names or name in names]
-            ratios |= compared(pairs_of(here, other, file, wanted, pairs), wanted)
-    for name in names:
-        if name not in ratios:
-            raise Unable(f"{revision} has no benchmark {name}")
-    return ratios
+        wanted = {file: [name for name in some if not names or name in names] for file, some in known.items()}
+        plans = [plan for file, some in wanted.items() for plan in plans_for(here, other, file, some)]
+        planned = {name for plan in plans for name in plan.names}
+        check_complete(planned, names, revision)
+        for plan in plans:
+            ratios |= compared(pairs_of(here, other, plan, pairs), plan.names)
+    check_complete(ratios, names, revision)
+    return dict(sorted(ratios.items())), [name for some in wanted.values() for name in some if name not in ratios]
+
+
+def check_complete(found: Container[str], names: Sequence[str], revision: str) -> None:
+    """Raise Unable if something that was asked for is not there."""
+    if missing := [name for name in names if name not in found]:
+        raise Unable(f"{revision} has no benchmark {', '.join(missing)}")
 
 
 def stay_on_one_core() -> None:
@@ -167,7 +202,7 @@ def main() -> None:
         signal.signal(number, interrupted)
     stay_on_one_core()
     try:
-        ratios = measured(asked.revision, asked.names, max(asked.pairs, 1))
+        ratios, left_out = measured(asked.revision, asked.names, max(asked.pairs, 1))
     except Unable as error:
         print(f"against: {error}", file=sys.stderr)
         sys.exit(2)
@@ -179,6 +214,8 @@ def main() -> None:
     print(f"{'':<26}{'us here':>12}{'us there':>12}{'ratio':>8}   of single pairs")
     for name, (here, there, lowest, highest) in ratios.items():
         print(f"{name:<26}{here:>12.3f}{there:>12.3f}{here / there:>8.2f}   {lowest:.2f} to {highest:.2f}")
+    if left_out:
+        print(f"{asked.revision} has no {', '.join(left_out)}")
 
 
 if __name__ == "__main__":

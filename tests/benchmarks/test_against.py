@@ -19,6 +19,14 @@ CORES = """
 import os
 print('{"fish.deal": {"us": %d}}' % len(os.sched_getaffinity(0)))
 """
+NEEDS_SOMETHING_NEW = """
+import sys
+if "--list" in sys.argv:
+    sys.exit(print("fish.raw fish.deal"))
+if "fish.deal" in sys.argv:
+    import something_new
+print('{"fish.raw": {"us": 2.0}, "fish.deal": {"us": 2.0}}')
+"""
 OF_OLD = """
 import sys
 assert sys.argv[1:] == ["--json"], "nothing else was known then"
@@ -106,6 +114,37 @@ def test_a_commit_whose_benchmarks_cannot_be_chosen_runs_all_of_them(tree: Path)
 
     assert found.keys() == {"call", "fish.deal"}
     assert found["fish.deal"]["there"] == 0.001
+
+
+def test_a_benchmark_that_is_new_here_is_run_on_the_sources_there(tree: Path) -> None:
+    file = tree / "benchmarks" / "run.py"
+    now = file.read_text()
+    file.write_text(now.replace('"fish.deal": ', '"fish.of.old": '))
+    commit(tree)
+    file.write_text(now)
+    with (tree / "src/fairplay/games/fish/game.py").open("a") as source:
+        source.write(SLOW)
+
+    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "1")
+
+    assert found.keys() == {"call", "fish.deal"}
+    assert found["fish.deal"]["ratio"] > 5
+
+
+def test_a_new_benchmark_that_the_sources_there_cannot_run_is_left_out_and_named(tree: Path) -> None:
+    (tree / "benchmarks" / "distances.py").write_text("print()")
+    (tree / "benchmarks" / "run.py").write_text(NEEDS_SOMETHING_NEW.replace("fish.deal", "fish.of.old"))
+    commit(tree)
+    (tree / "benchmarks" / "run.py").write_text(NEEDS_SOMETHING_NEW)
+    (tree / "src" / "something_new.py").write_text("")
+
+    everything = against(tree, "HEAD", "--pairs", "1")
+    by_name = against(tree, "HEAD", "fish.deal", "--pairs", "1")
+
+    _, *lines, last = everything.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["fish.raw"]
+    assert last == "HEAD has no fish.deal"
+    assert (by_name.returncode, by_name.stderr) == (2, "against: HEAD has no benchmark fish.deal\n")
 
 
 def test_what_cannot_be_measured_is_refused_in_one_line(tree: Path) -> None:
