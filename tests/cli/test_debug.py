@@ -154,7 +154,7 @@ def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str,
         ("return {'type': 'place', 'at': [99, 99]}", "return {'type': 'place', 'at': [98, 98]}", True),
         (
             "return {'type': 'place', 'at': [99, 99]}",
-            "return {'type': 'place', 'at': view.state.penguins[0][0]}",
+            "return {'type': 'place', 'at': next(iter(view.penguins))}",
             False,
         ),
         ("return {'type': 'place', 'at': [99, 99]}", "return 'junk'", False),

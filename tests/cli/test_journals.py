@@ -96,6 +96,12 @@ def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
     assert journal_named("m00001") == "cup/matches/m00001.jsonl"
 
 
+def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path) -> None:
+    for name in ("tourn", "cup/tourn"):
+        with pytest.raises(BadRequest, match="with an id that begins so"):
+            journal_named(name)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
     ("named", "why"),

@@ -70,6 +70,14 @@ def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
     assert seen(watcher, TournamentEnded(())) == "all matches are over"
 
 
+def test_a_round_is_said_to_go_on_only_if_some_of_it_was_played_before(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher = watching()
+
+    seen(watcher, RoundBegan(1, PLAYERS, 10, 10), RoundBegan(2, PLAYERS, 10, 0), RoundBegan(3, PLAYERS, 10, 4))
+
+    assert capsys.readouterr().err == "fairplay: going on: 4 of 10 matches of round 3 were played before\n"
+
+
 def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
     swiss, knock_out = watching(4), watching(None)
     events = [RoundBegan(1, PLAYERS, 10, 0), *[ENDED] * 10, RoundBegan(2, PLAYERS, 10, 0), *[ENDED] * 5]

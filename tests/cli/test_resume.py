@@ -12,6 +12,7 @@ from fairplay.journal.record import REAL
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import BROKEN, complaint, fairplay, journal, refusal, spoil
+from tests.players.machine import needs_strict
 
 FAILS_TO_SIT_DOWN = """
 class Player:
@@ -121,6 +122,32 @@ def test_events_begin_where_the_match_goes_on(tmp_path: Path) -> None:
 
     types = [json.loads(line)["type"] for line in done.out.splitlines()]
     assert types == ["started", *["acted"] * (len(read(path).facts) - 9), "ended"]
+
+
+READS_BESIDE_ITSELF = """
+from pathlib import Path
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    if Path(__file__).with_name("games").joinpath("notes").is_file():
+        raise RuntimeError("there they are")
+    return next(Fish().actions(view))
+"""
+
+
+@needs_strict
+def test_programs_of_a_branch_see_nothing_of_where_the_journal_of_their_parent_is(tmp_path: Path) -> None:
+    bot = tmp_path / "bob" / "bot.py"
+    path = journal(tmp_path / "bob" / "games")
+    (path.parent / "notes").touch()
+    bot.write_text(READS_BESIDE_ITSELF)
+    branch = ("resume", str(path), "--at", "4", str(bot.parent), "random", "--quiet")
+
+    sandboxed, free = fairplay(*branch), fairplay(*branch, "--sandbox", "none")
+
+    assert sandboxed.code == 0
+    assert " is out: " not in sandboxed.out
+    assert "there they are" in free.out
 
 
 def test_too_many_or_too_few_players_are_refused(tmp_path: Path) -> None:

@@ -163,6 +163,21 @@ def test_what_is_handed_over_comes_before_what_is_installed_and_only_once(path: 
     assert os.environ[HANDED] == "py:game_more:Coin"
 
 
+def test_a_library_reads_a_journal_again_once_its_game_is_known(path: Path, tmp_path: Path) -> None:
+    games = str(tmp_path / "games")
+    spec = MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("random")), journal=games)
+    hand_over("py:game_coin:Coin")
+    assert run(spec).result is not None
+    OTHERS.clear()
+    os.environ[HANDED] = ""
+
+    unknown = fairplay("library", "list", games).out
+    hand_over("py:game_coin:Coin")
+    known = fairplay("library", "list", games).out
+
+    assert (unknown.count("unreadable"), known.count("unreadable"), known.count("finished")) == (1, 0, 1)
+
+
 def test_whoever_is_started_from_here_knows_it_too(path: Path) -> None:
     hand_over("py:game_coin:Coin")
     asked = "from fairplay.games import title; print(title('coin').rules.__doc__)"

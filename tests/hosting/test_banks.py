@@ -1,12 +1,13 @@
 """Resume and branch matches with a time bank: a player's time goes on counting, and nobody pays for another's."""
 
+import subprocess
 from pathlib import Path
 
 from fairplay import Fault, MatchSpec
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.limits import Limits
-from tests.cli.command import GOOD, fairplay
+from tests.cli.command import GOOD, fairplay, script
 from tests.hosting.specs import interrupted, spec_of
 from tests.journal.forging import forge
 from tests.journal.journals import Plain
@@ -48,3 +49,15 @@ def test_a_branch_begins_with_a_full_bank(tmp_path: Path) -> None:
     (made,) = (tmp_path / "branch").glob("*.jsonl")
     assert read(made).limits == read(path).limits
     assert verify(read(made)).ejected == ()
+
+
+def test_a_resumed_person_has_what_was_left_in_its_bank(tmp_path: Path) -> None:
+    path = interrupted(spec_of("fish", "ann=greedy", "bob=random", journal=str(tmp_path)), actions=4)
+    limits = {"move": 30.0, "bank": 60.0, "people": 30.0}
+    forge(path, lambda lines: [{**lines[0], "players": ["human", "random"], "limits": limits}, *used_up(lines[1:])])
+
+    done = script("resume", str(path), "--trust", "--quiet", stdin=subprocess.DEVNULL)
+
+    assert done.code == 0, done
+    (out,) = verify(read(path)).ejected
+    assert (out.seat, out.fault, out.why) == (0, Fault.TIMED_OUT, "the bank of 60 s for all turns is used up")

@@ -147,6 +147,34 @@ def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, t
         way(replace(spec, seed=bytes(32)))
 
 
+CHEATS_LATER = """
+from fairplay.games.fish import Fish
+
+class Player:
+    turns = 0
+
+    def take_turn(self, view):
+        self.turns += 1
+        return next(Fish().actions(view)) if self.turns < 3 else "junk"
+"""
+
+
+def test_the_outcome_on_record_counts_the_turn_for_which_a_player_was_ejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = spec_of(
+        "fish", module(tmp_path, CHEATS_LATER, "Player", monkeypatch), "greedy", id="m", journal=str(tmp_path)
+    )
+    first = run(spec)
+
+    again = run(spec)
+
+    assert first.result is not None
+    assert [out.moment for out in first.result.ejected] == [Moment.TURN]
+    assert [turns.count for turns in again.turns] == [turns.count for turns in first.turns]
+    assert again.turns[0].count == 3
+
+
 @both_ways
 @pytest.mark.parametrize("there", [b"", b'{"type":"opening","se'], ids=["empty", "torn"])
 def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any, there: bytes, tmp_path: Path) -> None:

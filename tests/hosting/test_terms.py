@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairplay import Limits, run
-from fairplay.hosting.records import journal_in
+from fairplay.hosting.records import gone_on_with, journal_in
 from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.replay import read
 from fairplay.journal.requests import Sync
@@ -17,7 +17,7 @@ from fairplay.players.limits import FOREVER, for_people
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
 from tests.cli.command import Done, fairplay, refusal
-from tests.hosting.specs import SEED, spec_of
+from tests.hosting.specs import SEED, interrupted, spec_of
 from tests.journals_at import lines_of
 from tests.players.machine import needs_strict
 
@@ -245,6 +245,31 @@ def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stoppe
 
     assert ("pondering" in still[0], still[1]["enforced"][0].split()[-1]) == (False, "freezing")
     assert (pondering[0]["pondering"], "freezing" in pondering[1]["enforced"][0]) == (True, False)
+
+
+@needs_strict
+def test_programs_may_ponder_in_a_resumed_match_if_they_could_before(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PLAYS)
+    spec = spec_of("fish", str(tmp_path / "bot.py"), "greedy", pondering=True, journal=str(tmp_path / "games"))
+    path = interrupted(spec, actions=3)
+
+    assert fairplay("resume", str(path), "--quiet").code == 0
+
+    first, second = (line["enforced"][0] for line in lines_of(path) if line["type"] == "seated")
+    assert first == second
+    assert "freezing" not in second
+
+
+def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PLAYS)
+    games, logs = str(tmp_path / "games"), str(tmp_path / "logs")
+    path = interrupted(spec_of("fish", str(tmp_path / "bot.py"), "greedy", sandbox="none", journal=games), actions=3)
+
+    sitting = gone_on_with(path, None, None, journal_in(games, Sync.OFF), bot_logs=logs)
+    sitting.held.close()
+
+    assert sitting.terms.sandbox is not None
+    assert {games, logs} <= set(sitting.terms.sandbox.hidden)
 
 
 def test_people_have_to_hurry_only_if_that_was_asked_for() -> None:

@@ -54,6 +54,18 @@ def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
     assert read(record.path).torn == 0
 
 
+def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> None:
+    with Journal(tmp_path).begin(called("again")) as record:
+        pass
+    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+        Journal(tmp_path).begin(called("again"))
+
+    resumed, recorded = Journal(tmp_path).resume(record.path)
+
+    resumed.close()
+    assert recorded.opening.match == "again"
+
+
 @pytest.mark.parametrize(
     "match_id",
     ["", ".", "..", "a/b", "/a", "../a", "a\\b", "a\0b", "a.b", "a b", "a\n", "ä", "x" * 65, "x" * 5000],
