@@ -67,7 +67,9 @@ def test_programs_are_tried_in_the_threads_of_a_pool(tmp_path: Path) -> None:
     assert (ready.name, ready.failed, ready.why) == ("ready", False, "")
     assert ready.text.endswith("ready to play\n")
     assert (bad.name, bad.failed) == ("a junk:bot", True)
-    assert bad.why.startswith("game 1 (rows=4, columns=6), seat 0 of 2, with greedy: malformed, the answer is None (null ")
+    assert bad.why.startswith(
+        "game 1 (rows=4, columns=6), seat 0 of 2, with greedy: malformed, the answer is None (null "
+    )
     assert bad.why.isprintable()
     assert (
         f"fairplay play fish {bot.address} greedy --seed check-bot-1 --limit start=30,move=3 --sandbox none" in bad.text
