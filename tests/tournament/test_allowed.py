@@ -1,5 +1,6 @@
 """Refuse what cannot be a tournament."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,17 +58,28 @@ def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
             check(cup_of(4, settings, parameters=small))
 
 
-@pytest.mark.parametrize("address", ["tcp:4000", "ws:4000"])
+@pytest.mark.parametrize(
+    "address", ["tcp:4000", "ws:4000", "visitor:7", "course:q", "human", "in-process:tests.tournament.players:Steady"]
+)
 @pytest.mark.parametrize("settings", [Duplicate(), Versus()])
-def test_whoever_stays_connected_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
+def test_a_player_that_is_not_started_afresh_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
     cup = cup_of(2, settings, game="q")
     guest = replace(cup, players=(cup.players[0], Entrant(address, "ann")))
 
     check(cup)
     check(replace(guest, game="fish"))
     check(replace(guest, format=RoundRobin()))
-    with pytest.raises(BadRequest, match=rf"ann \({address}\) stays connected: it would know all hands and the pile"):
+    with pytest.raises(BadRequest, match=rf"ann \({address}\) is not .* all hands and the pile") as refused:
         check(guest)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_program_that_is_started_afresh_may_play_a_hidden_deal_twice(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.touch()
+    cup = cup_of(2, Duplicate(), game="q")
+
+    check(replace(cup, players=(Entrant(str(bot), "file"), Entrant("exec:./bot --fast", "program"))))
 
 
 def test_two_players_of_one_name_are_refused() -> None:

@@ -101,7 +101,7 @@ def serve_tournament(path: Path, given: Mapping[str, Any]) -> None:
         raise BadRequest(f"{path} would be its own folder; name another with --folder")
     before = notebook.read(folder).opening.cup.players if notebook.exists(folder) else ()
     joined = [entrant for entrant in before if joins(entrant.address)]
-    trial = joined or [Entrant(f"visitor:{number}", f"{number}") for number in range(sign_up.min)]
+    trial = joined or [Entrant(f"visitor:{number}", f"client {number}") for number in range(1, 1 + sign_up.min)]
     check(cup := read_cup(path, drawn, trial))
     for address in {one.address for one in cup.players} - {one.address for one in trial}:
         if joins(address):

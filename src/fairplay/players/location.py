@@ -117,6 +117,17 @@ def kept_in_process(player: str) -> str:
     return f"{player.removesuffix(address)}{IN_PROCESS}{address.removeprefix('py:')}"
 
 
+def is_started_afresh(address: str) -> bool:
+    """Is the player of an address started anew for each match, so that it cannot remember another one?
+
+    A player that is kept in this process is not: its module stays loaded.
+
+    >>> [is_started_afresh(address) for address in ("greedy", "exec:./bot", "tcp:4000", "in-process:bots:Player")]
+    [True, True, False, False]
+    """
+    return not address.startswith(IN_PROCESS) and not isinstance(far(address), Invitation | Person)
+
+
 def of_the_house(address: str, game: str) -> bool:
     """Does an address name a player that comes with the game, and nothing else?"""
     return "/" not in address and not address.endswith(".py") and address.partition(":")[0] in title(game).house

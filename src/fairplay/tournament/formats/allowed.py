@@ -4,6 +4,7 @@ from collections import Counter
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
+from fairplay.players.location import is_started_afresh
 from fairplay.tournament.courses import Course
 from fairplay.tournament.formats.courses import SIZES
 from fairplay.tournament.formats.duplicate import ORDERS
@@ -44,10 +45,10 @@ def check(cup: Cup) -> None:
         check_test(settings)
     if isinstance(settings, Duplicate | Versus) and rules.hidden:
         for player in cup.players:
-            if player.address.startswith(("tcp:", "ws:")):
+            if not is_started_afresh(player.address):
                 raise BadRequest(
-                    f"{kind} plays each deal more than once, and {player.name} ({player.address}) stays connected: "
-                    f"it would know {rules.hidden}; use another format, or programs"
+                    f"{kind} plays each deal more than once, and {player.name} ({player.address}) is not started "
+                    f"afresh for each match: it would know {rules.hidden}; use another format, or programs"
                 )
 
 
