@@ -62,7 +62,7 @@ class Scenario(msgspec.Struct, frozen=True):
         if self.ejections:
             shown[chance.random(seated.shape) < self.ejections] = EJECTED
         better: Ints = (shown[:, None, :] > shown[:, :, None]).sum(2)
-        return 1 + better
+        return np.where(shown == EJECTED, self.table, 1 + better)
 
     def truth(self, chance: np.random.Generator) -> tuple[Floats, Floats]:
         """What very many deals say of the players and of the seats, without a prior."""

@@ -11,7 +11,7 @@ from fairplay.core.events import Fault
 from fairplay.tournament.counted import Counted, places_of
 from fairplay.tournament.ratings import Ratings, rate
 from fairplay.tournament.settings import RoundRobin
-from fairplay.tournament.spec import Consequence, Cup
+from fairplay.tournament.spec import Cup
 from fairplay.tournament.standings import Row, standings
 
 SEED = bytes(range(100, 132))
@@ -90,7 +90,7 @@ def played(folder: Path, *players: Entrant, games: int) -> tuple[Cup, list[Count
                 match=spec.id,
                 deal=deal,
                 names=(seats[0].name, seats[1].name),
-                places=places_of(result, dict.fromkeys(out, Consequence.GAME), 2),
+                places=places_of(result, 2),
                 scores=result.scores or (),
                 faults=(out.get(0), out.get(1)) if out else (),
                 receipt=str(result.receipt),

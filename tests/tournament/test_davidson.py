@@ -100,3 +100,13 @@ def test_the_order_of_games_does_not_change_a_bit_of_the_fit() -> None:
     assert fitted(one).estimate.tobytes() == fitted(other).estimate.tobytes()
     assert fitted(one).information.tobytes() == fitted(other).information.tobytes()
     assert slopes(one, fitted(one).estimate).tobytes() == slopes(other, fitted(other).estimate).tobytes()
+
+
+def test_two_who_were_both_ejected_say_nothing_of_one_another() -> None:
+    seats = np.array([[0, 1, 2]] * 4)
+    ejected, tied = (np.array([places] * 4) for places in ([1, 3, 3], [1, 2, 2]))
+
+    met = paired([Tables(np.arange(4), seats, ejected)], 3)
+
+    assert {tuple(pair) for pair in met.ends[:2].T.tolist()} == {(0, 1), (0, 2)}
+    assert len(paired([Tables(np.arange(4), seats, tied)], 3).group) == 3 * 4

@@ -60,11 +60,9 @@ def test_all_is_there_that_was_asked_for(tmp_path: Path) -> None:
 
 
 def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
-    places = {"ann": 1, "bob": 2, "cyd": 2}
-    matches = ["ann bob cyd", "bob ann", "cyd bob"]
+    matches = {"ann bob cyd": (1, 2, 2), "bob ann": (2, 1), "cyd bob": (1, 1)}
     counted = [
-        Counted(match=names, deal=0, names=(seats := tuple(names.split())), places=tuple(places[it] for it in seats))
-        for names in matches
+        Counted(match=names, deal=0, names=tuple(names.split()), places=places) for names, places in matches.items()
     ]
 
     met = meetings(NAMES, counted)
@@ -73,6 +71,15 @@ def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
     assert met.points == [[0, 2, 1], [0, 0, 1], [0, 1, 0]]
     assert written(tmp_path, counted)["head_to_head"]["names"][0] == "ann"
     assert written(tmp_path, counted)["head_to_head"]["points"][0] == [0, 1, 2], "bob is last"
+
+
+def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
+    counted = [Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3))]
+
+    met = meetings(NAMES, counted)
+
+    assert met.games == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert met.points == [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
 
 
 def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:

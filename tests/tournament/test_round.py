@@ -53,7 +53,7 @@ def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> 
     assert sum(BAD + "Cheat" in one.names for one in counted) == 100  # whose fault has another consequence
 
 
-def test_who_forfeits_is_behind_all_others_and_has_no_points(tmp_path: Path) -> None:
+def test_the_ejected_share_the_last_place_and_who_forfeits_has_no_score(tmp_path: Path) -> None:
     cup = cup_of(
         f"bad={BAD}Crasher",
         f"worse={BAD}Cheat",
@@ -67,14 +67,18 @@ def test_who_forfeits_is_behind_all_others_and_has_no_points(tmp_path: Path) -> 
     for one in some(counted):
         by_name = dict(zip(one.names, zip(one.places, one.scores, strict=True), strict=True))
         assert by_name["worse"] == (3, None)
-        assert by_name["bad"] == (2, 0)
+        assert by_name["bad"] == (3, 0)
         assert by_name["greedy"][0] == 1
 
 
-def test_two_who_are_both_ejected_are_tied(tmp_path: Path) -> None:
-    cup = cup_of(f"bad={BAD}Crasher", f"worse={BAD}Cheat", format=RoundRobin(games=2))
+@pytest.mark.parametrize("consequence", [GAME, FORFEIT, REPLAY])
+def test_two_who_are_both_ejected_are_both_last_without_points(consequence: Consequence, tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}Crasher", f"worse={BAD}Cheat", format=RoundRobin(games=2), default=consequence)
 
-    assert {one.places for one in played(cup, tmp_path)[0]} == {(1, 1)}
+    counted, _ = played(cup, tmp_path)
+
+    assert [one.places for one in counted] == [(2, 2)] * 2
+    assert [one.points() for one in counted] == [{"bad": 0.0, "worse": 0.0}] * 2
 
 
 def test_nobody_moves_into_an_empty_place_but_the_next(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from fairplay.render.text import breadth
 from fairplay.tournament.counted import Counted, Ranking
 from fairplay.tournament.ratings import Ratings, rate
 from fairplay.tournament.standings import Row, standings
-from fairplay.tournament.table import table, told_apart
+from fairplay.tournament.table import describe_unranked, table, told_apart
 from tests.some import some
 from tests.tournament.cups import HOSTILE, by_lot, cup_of, stood
 
@@ -109,9 +109,28 @@ def test_faults_are_counted_by_kind_even_if_the_match_is_not() -> None:
 
 
 def test_nobody_wins_if_all_are_ejected() -> None:
-    row = row_of("ann", match("ann bob", 1, 1, faults=(Fault.CRASHED, Fault.GONE)))
+    row = row_of("ann", match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)))
 
-    assert (row.points, row.wins, row.shared) == (0.5, 0, 0)
+    assert (row.games, row.points, row.wins, row.shared, row.mean_place) == (1, 0.0, 0, 0, 2.0)
+    assert (row.rating, row.note) == (None, "no rated matches")
+
+
+def test_a_crash_beside_another_crash_is_worth_as_little_as_one_alone() -> None:
+    crashed = (Fault.CRASHED, None, None), (Fault.CRASHED, None, Fault.CRASHED)
+    alone, beside = match("ann bob cyd", 3, 1, 2, faults=crashed[0]), match("ann bob cyd", 3, 1, 3, faults=crashed[1])
+
+    assert [row_of("ann", one).points for one in (alone, beside)] == [0.0, 0.0]
+    assert [row_of("ann", one).mean_place for one in (alone, beside)] == [3.0, 3.0]
+    assert row_of("bob", beside).points == 1.0
+
+
+def test_how_many_matches_the_ratings_leave_out_is_said() -> None:
+    nothing, ranked = match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)), match("ann bob", 1, 2)
+
+    assert describe_unranked([ranked, ranked]) == ""
+    assert describe_unranked([ranked, nothing]) == "1 match gives no points, and no ratings: all players were ejected"
+    assert describe_unranked([nothing] * 3).startswith("3 matches give no points")
+    assert rate([ranked, nothing]) == rate([ranked])
 
 
 def test_whoever_never_played_is_there_without_figures() -> None:

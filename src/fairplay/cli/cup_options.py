@@ -150,7 +150,7 @@ def live_standings(folder: Path) -> list[str]:
 def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
     """Print how a tournament stands."""
     from fairplay.tournament.decision import decision
-    from fairplay.tournament.table import table, told_apart
+    from fairplay.tournament.table import describe_unranked, table, told_apart
 
     for line in table(rows):
         click.echo(line)
@@ -158,6 +158,8 @@ def show(final: "Final", rows: "Sequence[Row]", ratings: "Ratings") -> None:
     void = sum(bool(one.void) for one in final.counted)
     if void:
         click.echo(f"{void} of {len(final.counted)} matches do not count: see results.json")
+    if said := describe_unranked(final.counted):
+        click.echo(said)
     if (decided := decision(final.cup, final.counted)) is not None:
         click.echo(decided[0])
 

@@ -1,13 +1,11 @@
 """Say how matches count in their tournament, and what a format is told of them."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 
 import msgspec
 
 from fairplay.core.events import Fault, Result
-from fairplay.core.game import Seat
 from fairplay.hosting.spec import Entrant, MatchSpec
-from fairplay.tournament.spec import Consequence
 
 Names = tuple[str, ...]
 Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: let the ratings decide
@@ -21,7 +19,7 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     match: str  # the id under which it was to be played
     deal: int  # what all matches from one deal have in common
     names: Names  # by seat
-    places: tuple[int, ...] = ()  # by seat, from 1, ties share one; empty: it does not count
+    places: tuple[int, ...] = ()  # by seat, from 1, ties share one, the ejected the last; empty: it does not count
     scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
     faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
     faults_before: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
@@ -34,16 +32,26 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     receipt: str = ""  # the head of the journal
 
     def points(self) -> dict[str, float]:
-        """The share of the others whom each has beaten, a tie being half of that.
+        """The share of the others whom each has beaten, a tie being half of that; the ejected have none.
 
         >>> Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2)).points()
         {'ann': 0.25, 'bob': 1.0, 'cyd': 0.25}
+        >>> Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3)).points()
+        {'ann': 0.0, 'bob': 1.0, 'cyd': 0.0}
         """
-        places, others = self.places, len(self.places) - 1
+        places, last, others = self.places, len(self.places), len(self.places) - 1
+
+        def beaten(place: int) -> float:
+            return sum(it > place for it in places) + (places.count(place) - 1) / 2 if place < last else 0.0
+
         return {
-            name: (sum(it > place for it in places) + (places.count(place) - 1) / 2) / others if others else 1.0
-            for name, place in zip(self.names, places, strict=False)
+            name: beaten(place) / others if others else 1.0 for name, place in zip(self.names, places, strict=False)
         }
+
+    @property
+    def unranked(self) -> bool:
+        """Were all players ejected? Then the match gives no points, and the ratings leave it out."""
+        return len(self.places) > 1 and min(self.places) == len(self.places)
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -56,17 +64,14 @@ class Sent(msgspec.Struct, frozen=True):
 Format = Generator[Round, Sent, Ranking]
 
 
-def places_of(result: Result, consequences: Mapping[Seat, Consequence], seats: int) -> tuple[int, ...]:
-    """The places by seat: the ranked, then the ejected, and last those who forfeit the match; nobody's place is kept.
+def places_of(result: Result, seats: int) -> tuple[int, ...]:
+    """The places by seat. The ejected share the last place, and so gain nothing from one another.
 
-    >>> places_of(Result((frozenset(), frozenset({1})), ()), {0: Consequence.FORFEIT, 2: Consequence.GAME}, 3)
-    (3, 1, 2)
+    >>> places_of(Result((frozenset(), frozenset({1})), ()), 3)
+    (3, 1, 3)
     """
-    forfeit = {seat for seat, consequence in consequences.items() if consequence is Consequence.FORFEIT}
-    groups: list[set[Seat]] = [set(group) for group in result.ranking]
-    groups += [set(consequences) - forfeit, forfeit]
-    places, place = [0] * seats, 1
-    for group in groups:
+    places, place = [seats] * seats, 1
+    for group in result.ranking:
         for seat in group:
             places[seat] = place
         place += len(group)

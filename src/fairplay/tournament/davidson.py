@@ -27,7 +27,7 @@ class Tables(NamedTuple):
 
     deals: Ints
     players: Ints  # by seat
-    places: Ints  # by seat
+    places: Ints  # by seat; only the ejected share the last
 
 
 class Pairs(NamedTuple):
@@ -56,7 +56,7 @@ class Fit(NamedTuple):
 
 
 def paired(tables: Sequence[Tables], players: int) -> Pairs:
-    """All pairs at these tables; the players are numbered."""
+    """All pairs at these tables, but for two who were ejected; the players are numbered."""
     seats = max((each.players.shape[1] for each in tables), default=0)
     deals = np.unique(np.concatenate([each.deals for each in tables])) if tables else np.zeros(0, np.int64)
     radices = (players, players, seats, seats, 3, seats + 1)
@@ -79,7 +79,7 @@ def paired(tables: Sequence[Tables], players: int) -> Pairs:
                 code = group.astype(np.int64)
                 for radix, digit in zip(radices, row, strict=True):
                     code = code * radix + digit
-                codes.append(code)
+                codes.append(code[(half_points != 1) | (each.places[:, a] < size)])
     code, count = np.unique(np.concatenate(codes), return_counts=True)
     digits = []
     for radix in reversed(radices):

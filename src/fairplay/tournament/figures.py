@@ -18,7 +18,7 @@ class Meetings(msgspec.Struct, frozen=True):
 
     names: tuple[str, ...]
     games: list[list[int]]
-    points: Matrix  # a win is one, a tie a half
+    points: Matrix  # a win is one, a tie a half, an ejection of both nothing
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -50,9 +50,9 @@ def meetings(names: Sequence[str], counted: Iterable[Counted]) -> Meetings:
         for (left, place), (right, other) in combinations(seated, 2):
             games[left][right] += 1
             games[right][left] += 1
-            share = 1.0 if place < other else 0.0 if place > other else 0.5
-            points[left][right] += share
-            points[right][left] += 1 - share
+            tie = 0.5 if place < len(one.places) else 0.0  # the ejected earn nothing from one another
+            points[left][right] += 1.0 if place < other else 0.0 if place > other else tie
+            points[right][left] += 1.0 if other < place else 0.0 if other > place else tie
     return Meetings(tuple(names), games, points)
 
 

@@ -202,7 +202,7 @@ def _seated(counted: Iterable[Counted]) -> tuple[list[str], list[Tables]]:
     """Who played, by name, and the matches by size of the table, with numbers for names."""
     by_size: dict[int, list[Counted]] = {}
     for one in counted:
-        if len(one.places) > 1:
+        if len(one.places) > 1 and not one.unranked:
             by_size.setdefault(len(one.places), []).append(one)
     names = sorted({name for several in by_size.values() for one in several for name in one.names})
     number = {name: at for at, name in enumerate(names)}

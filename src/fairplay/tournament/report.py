@@ -20,7 +20,7 @@ from fairplay.tournament.ratings import Ratings
 from fairplay.tournament.results import put
 from fairplay.tournament.spec import Cup
 from fairplay.tournament.standings import Row
-from fairplay.tournament.table import interval, told_apart
+from fairplay.tournament.table import describe_unranked, interval, told_apart
 
 REPORT = "report.html"
 LONGEST_STORY = 10_000  # signs of the answer to why somebody was ejected
@@ -81,6 +81,8 @@ def about(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted]) -> Iterator
     if void:
         reasons = "; ".join(f"{words(why)} ({count})" for why, count in void.most_common(5))
         yield paragraph(f"{number(void.total(), 'match does', 'matches do')} not count: {reasons}")
+    if said := describe_unranked(counted):
+        yield paragraph(f"{words(said)}.")
 
 
 def standings_table(rows: Sequence[Row]) -> str:
@@ -140,8 +142,8 @@ def meaning(rows: Sequence[Row]) -> Iterator[str]:
         "In 95 of 100 tournaments like this one, the interval holds the true rating.",
         "Two players are <em>told apart</em> if the difference is beyond doubt, with all pairs looked at together;",
         "<em>ranks</em> are those that a player may deserve by that, and <em>best</em> is how likely nobody is better.",
-        "A <em>point</em> is for beating everybody at the table, a tie being half of that;",
-        "<em>place</em> is the mean place at the table"
+        "A <em>point</em> is for beating everybody at the table, a tie being half of that; the ejected have none.",
+        "<em>Place</em> is the mean place at the table"
         + (" and <em>score</em> the mean score." if any(row.mean_score is not None for row in rows) else "."),
         "The order is the format's, or that of the ratings where it has none.",
         kind="soft",

@@ -178,7 +178,7 @@ def counted(
         match=match.spec.id,
         deal=match.deal,
         names=names,
-        places=places_of(result, consequences, len(names)),
+        places=places_of(result, len(names)),
         scores=tuple(None if forfeit[seat] else score for seat, score in enumerate(scores)),
         faults=tuple(faults.get(seat) for seat in seats) if faults else (),
         faults_before=tuple(before),

@@ -21,7 +21,7 @@ class Consequence(Enum):
 
     GAME = "game"  # out of this match
     TOURNAMENT = "tournament"  # out of all
-    FORFEIT = "forfeit"  # last in this match, behind whoever else was ejected, and without its points
+    FORFEIT = "forfeit"  # out of this match, and without its score
     REPLAY = "replay"  # the match is void, and played again a few times
 
 

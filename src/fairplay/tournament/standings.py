@@ -16,7 +16,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     place: int  # from 1; ties share one
     name: str
     address: str  # empty: it is not in the tournament any more
-    rating: float | None  # in Elo; None: it never played
+    rating: float | None  # in Elo; None: it never played, or only where all players were ejected
     low: float | None  # where the rating may be; None: anywhere below
     high: float | None
     ranks: tuple[int, int] | None  # the best and the worst that it may deserve
@@ -90,7 +90,7 @@ def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
                 continue
             tally.points.append(points[name])
             tally.places.append(one.places[seat])
-            if one.places[seat] == 1 and fault is None:  # if all are ejected, all are last rather than first
+            if one.places[seat] == 1:
                 tally.wins += firsts == 1
                 tally.shared += firsts > 1
             if one.scores and (score := one.scores[seat]) is not None:
@@ -122,12 +122,12 @@ def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None
         mean_score=round(fmean(tally.scores), 3) if tally.scores else None,
         faults=dict(sorted(tally.faults.items())),
         expelled=tally.expelled,
-        note=note(rating),
+        note=note(rating, len(tally.places)),
     )
 
 
-def note(rating: Rating | None) -> str:
+def note(rating: Rating | None, games: int) -> str:
     """What has to be said beside the figures of one player."""
     if rating is None:
-        return "never played"
+        return "no rated matches" if games else "never played"
     return ", ".join(filter(None, [rating.one_sided, "too few games" if rating.too_few else ""]))

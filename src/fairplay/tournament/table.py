@@ -1,11 +1,12 @@
 """Put standings into lines for a terminal, with a few words on who is told apart from whom."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from fairplay.core.events import Fault
 from fairplay.render.text import breadth, printable
 from fairplay.render.words import between, whole
+from fairplay.tournament.counted import Counted
 from fairplay.tournament.standings import Row
 
 LONGEST = 24  # signs of a name
@@ -49,6 +50,13 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{TOO_FEW} too few games to rely on"
     if any(row.expelled for row in rows):
         yield f"{EXPELLED} expelled from the tournament"
+
+
+def describe_unranked(counted: Iterable[Counted]) -> str:
+    """How many matches the ratings leave out, in a sentence; empty: none."""
+    number = sum(one.unranked for one in counted)
+    which = "1 match gives" if number == 1 else f"{number} matches give"
+    return f"{which} no points, and no ratings: all players were ejected" if number else ""
 
 
 def interval(row: Row) -> str:

@@ -45,7 +45,7 @@ players = [
 
 # gate = "{gate}"  # {gates}: what comes of a program that fails the trials of `fairplay check-bot`
 
-# What comes of a fault: out of this game; out of the tournament; forfeit: last in this game; replay: it is void.
+# What comes of a fault: out of this game; out of the tournament; forfeit: without its score, too; replay: it is void.
 # The faults are {faults}.
 # faults = {{ default = "{consequence}", {fault} = "{worse}" }}
 

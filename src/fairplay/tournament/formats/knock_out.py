@@ -76,10 +76,12 @@ def contest(
 ) -> Generator[Round, Sent, tuple[Players, Names]]:
     """Who goes on from these groups, and who may play at all by then.
 
-    Equals play another set among themselves, or with their table if they are too few for a game.
+    Equals play another set among themselves, or with their table if they are too few for a game. From a table whose
+    players are always all ejected nobody goes on: a fault earns no more than playing and losing.
     """
     rivals = {group: group for group in groups}  # who may still go on
     there: Names = names_of([player for group in groups for player in group])
+    failed, ranked = set[str](), set[str]()  # in matches from which all were ejected, and in others
     for _ in range(1 + EXTRA_SETS):
         undecided = [(equals, group) for group, equals in rivals.items() if len(equals) > 1]
         at_table = [fitting(choices, allowed, there) for choices in undecided]
@@ -89,8 +91,12 @@ def contest(
         if not matches:
             break
         sent = yield matches
-        there, points = names_of(sent.players), totals(sent.matches)
-        rivals = {group: best(equals, points, there) for group, equals in rivals.items()}
+        points = totals(sent.matches)
+        for match in sent.matches:
+            (failed if match.unranked else ranked).update(match.names)
+        there = names_of(sent.players)
+        able = [name for name in there if name not in failed - ranked]
+        rivals = {group: best(equals, points, able) for group, equals in rivals.items()}
     return tuple(equals[0] for equals in rivals.values() if equals), there
 
 
@@ -103,7 +109,7 @@ def fitting(choices: Sequence[Players], allowed: Collection[int], there: Names) 
     return ()
 
 
-def best(players: Players, points: Mapping[str, Fraction], there: Names) -> Players:
+def best(players: Players, points: Mapping[str, Fraction], there: Sequence[str]) -> Players:
     """Those with the most points."""
     here = [one for one in players if one.name in there]
     most = max((points.get(one.name, 0) for one in here), default=0)

@@ -44,11 +44,14 @@ def asked(settings: Versus) -> Test:
 
 
 def scores(cup: Cup, matches: Iterable[Counted]) -> Iterator[float]:
-    """What the first scored against the second, deal by deal; a deal that was not played in all seats says nothing."""
+    """What the first scored against the second, by deal.
+
+    A deal says nothing unless it was played in all seats, and each time with a player who was not ejected.
+    """
     first, second = (player.name for player in cup.players[:2])
     for _, group in groupby(matches, key=lambda match: match.deal):
         deal = list(group)
-        if len(deal) == len(cup.players) and all(match.places for match in deal):
+        if len(deal) == len(cup.players) and all(match.places and not match.unranked for match in deal):
             score = score_of(deal, first, second)
             if score is not None:
                 yield score

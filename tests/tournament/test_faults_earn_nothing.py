@@ -1,0 +1,92 @@
+"""Let faults earn no more than playing and losing, in every format, and stand above no one for another's fault."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.formats.versus import verdict_of
+from fairplay.tournament.ratings import rate
+from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
+from fairplay.tournament.spec import FormatSettings
+from fairplay.tournament.standings import standings
+from tests.cli.command import fairplay
+from tests.cli.cup_files import HERE, cup_file, results
+from tests.tournament.conducting import Judge, Verdict, conducted, cup_of
+from tests.tournament.test_every_format import FORMATS
+
+CRASHING = {"p00", "p01"}  # who stand first in the file
+
+
+def judged(crashing: set[str]) -> Judge:
+    """Let some be ejected from every match, p00 lose each one that it plays, and the lower number win."""
+
+    def judge(seats: tuple[str, ...], turn: int) -> Verdict:
+        able = sorted(set(seats) - crashing, key=lambda name: (name == "p00", name))
+        return tuple(1 + able.index(name) if name in able else len(seats) for name in seats), ()
+
+    return judge
+
+
+def place_of_first(players: int, settings: FormatSettings, game: str, crashing: set[str]) -> int:
+    cup, counted = cup_of(players, settings, game=game), list[Counted]()
+    _, ranking = conducted(cup, judged(crashing), stored=counted)
+    return next(row.place for row in standings(cup.players, counted, ranking, rate(counted)) if row.name == "p00")
+
+
+@pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
+def test_a_fault_earns_no_more_than_playing_and_losing(game: str, players: int, settings: FormatSettings) -> None:
+    ejected, loses = (place_of_first(players, settings, game, crashing) for crashing in (CRASHING, {"p01"}))
+
+    assert ejected >= loses
+
+
+@pytest.mark.parametrize("settings", [RoundRobin(60), Duplicate(30), Swiss(3), KnockOut(2, 2), Ladder(8)])
+def test_two_who_are_always_ejected_stand_behind_all_who_play(settings: FormatSettings) -> None:
+    cup, counted = cup_of(4, settings), list[Counted]()
+
+    _, ranking = conducted(cup, judged(CRASHING), stored=counted)
+
+    rows = standings(cup.players, counted, ranking, rate(counted))
+    assert {row.name for row in rows[2:]} == CRASHING
+    assert all(row.points == 0 for row in rows[2:])
+
+
+def test_nobody_goes_on_from_a_table_whose_players_are_always_ejected() -> None:
+    _, ranking = conducted(cup_of(4, KnockOut(2, 2)), judged({"p00", "p03"}))
+
+    assert ranking == (("p01",), ("p00", "p02", "p03"))
+
+
+def test_who_was_ranked_once_goes_on_though_both_are_ejected_from_the_play_off() -> None:
+    games = iter([(1, 2), (1, 2)])  # each wins from the first seat, and then both are always ejected
+
+    _, ranking = conducted(cup_of(2, KnockOut(2, 2)), lambda seats, turn: (next(games, (2, 2)), ()))
+
+    assert ranking == (("p00",), ("p01",))
+
+
+def test_a_deal_from_which_both_were_ejected_decides_nothing_in_versus() -> None:
+    settings, counted = Versus(games=80), list[Counted]()
+    cup = cup_of(2, settings)
+
+    conducted(cup, judged(CRASHING), stored=counted)
+
+    assert len(counted) == 80
+    assert verdict_of(cup, settings, counted).groups == 0
+
+
+def test_files_that_do_not_parse_stand_behind_those_that_play(tmp_path: Path) -> None:
+    for name in ("broken", "torn"):
+        (tmp_path / f"{name}.py").write_text("def take_turn(view:\n")
+    players = '[{ player = "./broken.py" }, { player = "./torn.py" }, { player = "random" }, { player = "greedy" }]'
+    file = cup_file(tmp_path, players=players, sandbox='"none"', format='{ kind = "round-robin", games = 12 }')
+
+    done = fairplay("tournament", str(file), *HERE)
+
+    rows = results(tmp_path / "cup")["standings"]
+    assert {row["name"]: row["points"] for row in rows[2:]} == {"broken": 0.0, "torn": 0.0}
+    assert [row["place"] for row in rows[2:]] == [3, 3]
+    said = "2 matches give no points, and no ratings: all players were ejected"
+    assert said in done.out.splitlines()
+    assert said in (tmp_path / "cup" / "report.html").read_text()
