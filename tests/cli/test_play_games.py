@@ -11,6 +11,7 @@ from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 from tests.cli.cup_files import results
 
 ONE = ("--jobs", "1")
+NOT_KEPT = "fairplay: journals and results are not kept; --out DIR keeps them"
 GAMES = ("play", "fish", "ann=greedy", "bob=random", *SMALL, "--games", "6", *ONE)
 
 
@@ -19,7 +20,7 @@ def test_a_table_of_results_and_nothing_is_left(tmp_path: Path, monkeypatch: pyt
 
     done = fairplay(*GAMES, "--seed", "any")
 
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, f"{NOT_KEPT}\n")
     lines = done.out.splitlines()
     assert lines[0].split() == ["#", "name", "rating", "95", "%", "ranks", "games", "points", "score"]
     assert [line.split()[:2] for line in lines[1:3]] == [["1", "ann"], ["2", "bob"]]
@@ -72,6 +73,7 @@ def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monk
     assert done.err.splitlines() == [
         *(f"fairplay: b�[2Jad was ejected from m0000{match}: crashed, raised RuntimeError" for match in (1, 2, 3)),
         "fairplay: more ejections of b�[2Jad are only counted",
+        NOT_KEPT,
     ]
     assert done.out.splitlines()[0].endswith("  crashed")
     assert done.out.splitlines()[2].split()[1] == "b�[2Jad"
@@ -91,7 +93,7 @@ def test_what_players_print_in_a_worker_is_no_result(tmp_path: Path, monkeypatch
 
     assert done.code == 0
     assert "look" not in done.out
-    assert set(done.err.splitlines()) == {"look"}
+    assert set(done.err.splitlines()) == {"look", NOT_KEPT}
 
 
 TABLE = ("play", "fish", "greedy", "random")

@@ -78,6 +78,24 @@ def test_a_round_is_said_to_go_on_only_if_some_of_it_was_played_before(capsys: p
     assert capsys.readouterr().err == "fairplay: going on: 4 of 10 matches of round 3 were played before\n"
 
 
+def test_ejections_and_void_attempts_before_an_interruption_are_counted() -> None:
+    watcher = watching(2)
+
+    line = seen(watcher, RoundBegan(1, PLAYERS, 9, 9, 4, 1), RoundBegan(2, PLAYERS, 9, 3, 2, 1), ejected("ann"))
+
+    assert line == "round 2 of 2, 3 of 9 matches, 7 ejections, 2 void attempts"
+
+
+def test_a_crash_is_told_with_the_error_that_the_program_named(capsys: pytest.CaptureFixture[str]) -> None:
+    crash = Ejected(0, Fault.CRASHED, Moment.GREETING, "the program ended with exit code 1")
+    said = "the program ended with exit code 1; its stderr ends with:\n  File x\nSyntaxError: '(' was never closed\n"
+
+    seen(watching(), PlayerEjected("m00001", "ann", crash, said))
+
+    line = "fairplay: ann was ejected from m00001: crashed, the program ended with exit code 1"
+    assert capsys.readouterr().err == f"{line}: SyntaxError: '(' was never closed\n"
+
+
 def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
     swiss, knock_out = watching(4), watching(None)
     events = [RoundBegan(1, PLAYERS, 10, 0), *[ENDED] * 10, RoundBegan(2, PLAYERS, 10, 0), *[ENDED] * 5]

@@ -117,8 +117,9 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
 
     done = fairplay("tournament", str(path), *HERE)
 
-    tried, refused = done.err.splitlines()
+    began, tried, refused = done.err.splitlines()
     assert (done.code, done.out) == (2, "")
+    assert began == "fairplay: checking 1 bot before the first match"
     assert tried.startswith("fairplay: bad is NOT READY: game 1 (rows=4, columns=4), seat 0 of 2")
     assert refused.startswith("fairplay: not ready to play: bad (game 1 (rows=4, columns=4), seat 0 of 2")
     assert refused.endswith("; fairplay check-bot tells all about it")

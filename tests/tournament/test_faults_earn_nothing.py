@@ -87,6 +87,8 @@ def test_files_that_do_not_parse_stand_behind_those_that_play(tmp_path: Path) ->
     rows = results(tmp_path / "cup")["standings"]
     assert {row["name"]: row["points"] for row in rows[2:]} == {"broken": 0.0, "torn": 0.0}
     assert [row["place"] for row in rows[2:]] == [3, 3]
+    assert {row["name"]: row["address"] for row in rows[2:]} == {"broken": "./broken.py", "torn": "./torn.py"}
+    assert str(tmp_path) not in (tmp_path / "cup" / "results.csv").read_text()
     said = "2 matches give no points, and no ratings: all players were ejected"
     assert said in done.out.splitlines()
     assert said in (tmp_path / "cup" / "report.html").read_text()

@@ -87,7 +87,11 @@ def test_all_that_a_file_says_is_in_the_cup(shed: Path) -> None:
 
     assert cup == Cup(
         game="fish",
-        players=(Entrant("greedy", "ann"), Entrant(f"{bots}/bob.py", "bob"), Entrant(f"{bots}/cyd.py", "cyd")),
+        players=(
+            Entrant("greedy", "ann"),
+            Entrant(f"{bots}/bob.py", "bob", "./bots/bob.py"),
+            Entrant(f"{bots}/cyd.py", "cyd", "./bots/cyd.py"),
+        ),
         format=RoundRobin(games=400, table=2),
         seed=seed_from("autumn cup"),
         guessable=True,

@@ -86,7 +86,11 @@ def test_programs_are_tried_in_the_processes_of_a_pool() -> None:
         there = pool.submit(tried, cup, bot).result(60)
 
     assert (there.name, there.failed) == ("broken", True)
-    assert there.why == tried(cup, bot).why == "start: crashed, the program ended with exit code 1"
+    assert (
+        there.why
+        == tried(cup, bot).why
+        == "start: crashed, the program ended with exit code 1: RuntimeError: a bad day"
+    )
     assert pickle.loads(pickle.dumps(there)) == there
 
 

@@ -125,7 +125,7 @@ def test_who_never_scored_has_no_lower_bound() -> None:
     found = by_name(rate(counted))
     zoe = found["zoe"]
 
-    assert (zoe.one_sided, zoe.low, zoe.too_few) == ("never scored", None, True)
+    assert (zoe.one_sided, zoe.low, zoe.too_few) == ("never scored", None, False)
     # sixty games, so that an expected score of 1 - 0.025^(1/60) = 0.0596 is the most: against two equals, without draws
     assert zoe.high == pytest.approx(400 * log(0.0596 / 0.9404, 10), abs=15)
     assert zoe.high is not None and zoe.rating < zoe.high
@@ -174,6 +174,13 @@ def test_too_few_games_are_said(groups: int, others: int, too_few: bool) -> None
     counted = duel(groups - others, others, "ann", "bob")
 
     assert [one.too_few for one in rate(counted).players] == [too_few] * 2
+
+
+@pytest.mark.parametrize(("games", "too_few"), [(9, True), (10, False), (200, False)])
+def test_many_games_are_not_too_few_because_one_has_won_all_of_them(games: int, too_few: bool) -> None:
+    found = rate(duel(games, 0, "ann", "bob")).players
+
+    assert [(one.one_sided, one.too_few) for one in found] == [("never lost", too_few), ("never scored", too_few)]
 
 
 def test_with_too_few_other_results_the_interval_is_no_narrower_than_the_model_says() -> None:

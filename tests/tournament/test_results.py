@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,38 @@ def test_no_spreadsheet_takes_a_name_for_a_formula(tmp_path: Path, name: str) ->
     assert len(shown) == 1
     assert not shown.pop().lstrip("\t\r\n ").startswith(("=", "+", "-", "@", "＝"))
     assert (tmp_path / "results.csv").read_bytes().count(b"\n") == 3, "nor for a line of its own"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("text", ["=1+2", " =1+2", '"=1+2"', "@SUM(A1)", "-1;=1", "＝1"])
+def test_no_reader_finds_a_formula_behind_a_separator_in_a_name(tmp_path: Path, delimiter: str, text: str) -> None:
+    name = f"ann{delimiter}{text}{delimiter}"
+    written(tmp_path, by_lot([name, "bob"]), cup_of([name, "bob"]))
+
+    with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell.lstrip() for row in csv.reader(file, delimiter=delimiter) for cell in row]
+
+    assert any("ann" in cell for cell in cells)
+    assert not [cell for cell in cells if cell.startswith(tuple("=+-@＝")) and not is_number(cell)]
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Path) -> None:
+    written(tmp_path, by_lot(NAMES))
+    page = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+    section = page.partition("### results.csv")[2].partition("\n## ")[0]
+
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+    told = [name for row in rows for name in re.findall("`([a-z_]+)`", row)]
+
+    assert told == list(sheet(tmp_path)[0])
 
 
 def test_a_negative_rating_is_still_a_number(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ out_option = click.option(
     metavar="DIR",
     type=click.Path(file_okay=False),
     callback=refuse_nameless,
-    help="The folder for all of it.",
+    help="Write journals, results and the report to DIR.",
 )
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many matches at once. [default: one per core]"
@@ -106,6 +106,8 @@ def run_cup(
             show(final, rows, ratings)
             if out is not None:
                 write(final, rows, ratings, folder)
+            elif not quiet:
+                click.echo("fairplay: journals and results are not kept; --out DIR keeps them", err=True)
             if bot_logs is not None:
                 click.echo(f"bot logs: {bot_logs}, with a folder for each player that is a program")
         except KeyboardInterrupt:

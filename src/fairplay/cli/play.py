@@ -57,7 +57,10 @@ from fairplay.referee.host import seats_by_age
 @pictures_option
 @bot_logs_option
 @click.option(
-    "--games", type=click.IntRange(1, 1_000_000), metavar="N", help="Play so many, with rotating seats, and compare."
+    "--games",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Play N matches with rotating seats, and compare; see --out.",
 )
 @jobs_option
 @out_option

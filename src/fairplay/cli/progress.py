@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from fairplay.hosting.why import describe_failure
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
 from fairplay.tournament.events import (
@@ -42,37 +43,45 @@ class Progress:
         self._done = 0  # matches of this round
         self._earlier = 0  # matches of the rounds before
         self._fresh = 0  # matches that were played since we began
-        self._ejected: Counter[str] = Counter()  # by name
-        self._void = 0  # attempts
+        self._ejected: Counter[str] = Counter()  # by name, since we began
+        self._ejections = self._void = 0  # in all matches, and attempts that are void
+        self._told_void = 0  # since we began
         self._since = self._told = time.monotonic()
 
     def observe(self, event: TournamentEvent) -> None:
         match event:
             case TrialsBegan(bots):
                 self._bots = len(bots)
+                if bots:
+                    self.say(f"checking {several(len(bots), 'bot')} before the first match")
             case BotTried(name, why):
                 self._tried += 1
-                self.say(f"{short(name)} is {f'NOT READY: {why}' if why else 'ready'}")
-            case RoundBegan(number, _, matches, counted):
+                count = f"{self._tried} of {self._bots}"
+                self.say(f"{short(name)} is {f'NOT READY: {why}' if why else 'ready'} ({count})")
+            case RoundBegan(number, _, matches, counted, ejections, void_attempts):
+                self._ejections += ejections
+                self._void += void_attempts
                 if self._round is None:
                     self._since = time.monotonic()
                 self._earlier += self._done
                 self._round, self._done = event, counted
                 if counted and counted < matches:
                     self.say(f"going on: {counted} of {matches} matches of round {number} were played before")
-            case PlayerEjected(match, name, ejected):
+            case PlayerEjected(match, name, ejected, evidence):
+                self._ejections += 1
                 self._ejected[name] += 1
-                fault = ejected.fault.value.replace("_", " ")
+                fault, why = ejected.fault.value.replace("_", " "), describe_failure(ejected, evidence)
                 self._say_some(
                     self._ejected[name],
                     MOST_EJECTIONS,
-                    f"{short(name)} was ejected from {match}: {fault}, {ejected.why}",
+                    f"{short(name)} was ejected from {match}: {fault}, {why}",
                     f"ejections of {short(name)}",
                 )
             case AttemptFailed(match, attempt, why):
                 self._void += 1
+                self._told_void += 1
                 text = f"attempt {attempt} at {match} does not count: {why}"
-                self._say_some(self._void, MOST_ATTEMPTS, text, "attempts that do not count")
+                self._say_some(self._told_void, MOST_ATTEMPTS, text, "attempts that do not count")
             case MatchEnded():
                 self._done += 1
                 self._fresh += 1
@@ -107,7 +116,7 @@ class Progress:
             f"{self._done} of {self._round.matches} matches",
             f"{rate:.1f} per second" if self._fresh else "",
             f"{clock(self._left / rate)} left{'' if self._rounds else ' of this round'}" if self._fresh else "",
-            several(self._ejected.total(), "ejection"),
+            several(self._ejections, "ejection"),
             several(self._void, "void attempt"),
         ]
         return ", ".join(part for part in parts if part)

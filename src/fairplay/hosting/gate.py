@@ -20,7 +20,7 @@ from fairplay.hosting.sitting import Sitting
 from fairplay.hosting.table import OPEN
 from fairplay.hosting.trials import SEED, Bot, Trial
 from fairplay.hosting.troubles import Trouble, counted, explained, when
-from fairplay.hosting.why import in_short
+from fairplay.hosting.why import describe_failure, in_short
 from fairplay.players.address import open_player, split_label
 from fairplay.players.bot_log import open_log
 from fairplay.players.limits import Budget, Limits
@@ -91,6 +91,7 @@ class Gate:
 
     def __init__(self, bot: Bot, tell: Callable[[str], None], *, colour: bool) -> None:
         self.made = self.failed = 0
+        self.why = ""  # the first check failed; empty: none did
         self._bot = bot
         self._tell = tell
         self._colour = colour
@@ -196,6 +197,8 @@ class Gate:
         if kind in self._told:
             details = paragraph("when", *when(trouble, trial.match.names), "this was told above")
         self._told.add(kind)
+        evidence = answer.evidence if isinstance(answer, Failed) else ""
+        self.why = self.why or f"{what}: {in_short(ejected.fault)}, {describe_failure(ejected, evidence)}"
         self._say("no", f"{what}: {in_short(ejected.fault)}, {ejected.why}", details)
 
     def _say(self, verdict: str, text: str, details: Iterable[str] = ()) -> None:

@@ -20,6 +20,7 @@ class Entrant(msgspec.Struct, frozen=True):
 
     address: str
     name: str = ""  # empty: a guest is called by its own name, and all others by their address
+    given: str = ""  # the address as a tournament's file has it, with paths from there; empty: the same
 
     @property
     def label(self) -> str:

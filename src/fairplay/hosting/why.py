@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fairplay.core.events import Fault
+from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.games import title
 from fairplay.journal.appeal import MOST_COUNTED, Appeal, Lawful
@@ -157,6 +157,12 @@ def rule(clause: str, text: str) -> Iterator[str]:
         yield from paragraph(f"rule {clause}", text or "is not in the rule book")
     else:
         yield from paragraph("rule", "none was broken")
+
+
+def describe_failure(ejected: Ejected, evidence: str) -> str:
+    """Why a player was ejected; of a crash with the last line of the evidence, where stderr names the error."""
+    last = evidence.strip().splitlines()[1:][-1:] if ejected.fault is Fault.CRASHED else []
+    return ": ".join([ejected.why, *(line for line in last if ejected.why not in line)])
 
 
 def in_short(fault: Fault) -> str:

@@ -24,6 +24,10 @@ from fairplay.tournament.runners import Runner
 from fairplay.tournament.spec import Cup, Gate
 
 
+class NotReady(BadRequest):
+    """Some bots failed their trials, and the tournament is not begun with them."""
+
+
 class Final(msgspec.Struct, frozen=True):
     """How a tournament came out, or how far it is."""
 
@@ -52,25 +56,35 @@ def conduct(
     check(cup)
     check_players(cup, folder, hidden)
     audience = Audience(observers)
-    if not notebooks.exists(folder):
-        check_folder(folder)
-        with runner() as workers:
-            verdicts = trials(cup, {}, workers, audience)
-            with notebooks.begun(folder, cup, drawn=drawn) as notebook:
-                return run(cup, folder, notebook, verdicts, workers, audience, hidden, bot_logs)
-    with notebooks.gone_on_with(folder) as notebook:
-        before = notebook.opening
-        if drawn and before.drawn:
-            cup = replace(cup, seed=before.cup.seed)
-        if different := edits(before.cup, cup):
-            raise BadRequest(
-                f"{folder} belongs to another tournament ({'; '.join(different)}); name another with --out"
-            )
-        if notebook.closed is not None:
+    if notebooks.exists(folder):
+        with notebooks.gone_on_with(folder) as notebook:
+            before = notebook.opening
+            if drawn and before.drawn:
+                cup = replace(cup, seed=before.cup.seed)
+            different = edits(before.cup, cup)
+            if different and notebook.rounds:
+                raise BadRequest(
+                    f"{folder} belongs to another tournament ({'; '.join(different)}); name another with --out"
+                )
+            if notebook.closed is not None:
+                return final(notebook)
+            if not different:
+                with runner() as workers:
+                    trials(cup, notebook, workers, audience)
+                    Manager(cup, folder, notebook, workers, audience, hidden, bot_logs).run()
+                    return final(notebook)
+            notebooks.discard(folder)  # only bots were tried, and the file was edited since
+    check_folder(folder)
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        with runner() as workers, notebooks.begun(folder, cup, drawn=drawn) as notebook:
+            trials(cup, notebook, workers, audience)
+            Manager(cup, folder, notebook, workers, audience, hidden, bot_logs).run()
             return final(notebook)
-        with runner() as workers:
-            verdicts = trials(cup, notebook.verdicts, workers, audience)
-            return run(cup, folder, notebook, verdicts, workers, audience, hidden, bot_logs)
+    except NotReady:
+        notebooks.discard(folder)
+        remove_empty(made)
+        raise
 
 
 def check_players(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
@@ -81,9 +95,14 @@ def check_players(cup: Cup, folder: Path, hidden: Sequence[str]) -> None:
     try:
         terms_for([player.address for player in cup.players], cup.limits, cup.sandbox, [str(folder), *hidden])
     finally:
-        with suppress(OSError):
-            for path in made:  # so that they could be hidden
-                path.rmdir()
+        remove_empty(made)  # which were made so that they could be hidden
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove these folders, the innermost first, as far as there is nothing in them."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def check_folder(folder: Path) -> None:
@@ -95,42 +114,26 @@ def check_folder(folder: Path) -> None:
         raise HostFault(f"nothing can be written in {there}")
 
 
-def run(
-    cup: Cup,
-    folder: Path,
-    notebook: Notebook,
-    verdicts: dict[str, str],
-    runner: Runner,
-    audience: Audience,
-    hidden: Sequence[str],
-    bot_logs: str | None,
-) -> Final:
-    """Run it from where it stands."""
-    if verdicts:
-        notebook.write(BotsTried(verdicts=verdicts))
-    Manager(cup, folder, notebook, runner, audience, hidden, bot_logs).run()
-    return final(notebook)
-
-
-def trials(cup: Cup, known: dict[str, str], runner: Runner, audience: Audience) -> dict[str, str]:
-    """Let every bot show that it is ready, unless that is known. Raises BadRequest if the gate refuses one."""
+def trials(cup: Cup, notebook: Notebook, runner: Runner, audience: Audience) -> None:
+    """Let every bot show that it is ready, unless that is on record. Raises NotReady if the gate refuses one."""
     if cup.gate is Gate.SKIP:
-        return {}
-    verdicts = {}
+        return
+    known = {name for name, why in notebook.verdicts.items() if not why or cup.gate is Gate.WARN}
     bots = [bot for bot in to_be_tried(cup) if bot.name not in known]
     audience.tell(TrialsBegan(names_of(bots)))
+    failed = dict[str, str]()
     for done in runner.do_all(partial(tried, cup), bots):
         if done is not None:
             bot, verdict = done
-            verdicts[bot.name] = verdict.why if verdict.failed else ""
-            audience.tell(BotTried(bot.name, verdicts[bot.name]))
-    failed = {name: why for name, why in sorted(verdicts.items()) if why}
+            why = verdict.why if verdict.failed else ""
+            failed |= {bot.name: why} if why else {}
+            notebook.write(BotsTried(verdicts={bot.name: why}))
+            audience.tell(BotTried(bot.name, why))
     if failed and cup.gate is Gate.REFUSE:
-        raise BadRequest(
-            f"not ready to play: {'; '.join(f'{name} ({why})' for name, why in failed.items())}; "
+        raise NotReady(
+            f"not ready to play: {'; '.join(f'{name} ({why})' for name, why in sorted(failed.items()))}; "
             "fairplay check-bot tells all about it"
         )
-    return verdicts
 
 
 def progress_in(folder: Path) -> Final:

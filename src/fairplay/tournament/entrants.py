@@ -44,8 +44,9 @@ def at(where: str | Path) -> Iterator[None]:
 def entrants_from(listed: Iterable[Listed], folders: Sequence[str], base: Path, shelf: Title) -> tuple[Entrant, ...]:
     """The players of a file in the directory `base`: those that are listed, and whoever else the folders hold."""
     addresses, given, guessed = list[str](), dict[int, str](), dict[int, str]()  # by their places in the list
+    written = list[str]()  # the addresses as they are given
 
-    def add(address: str, name: str | None) -> None:
+    def add(address: str, name: str | None, as_given: str) -> None:
         if name is not None and name in given.values():
             raise BadRequest(f"the name {name!r} is given twice")
         try:
@@ -54,17 +55,18 @@ def entrants_from(listed: Iterable[Listed], folders: Sequence[str], base: Path, 
         except OSError as error:  # a name may be too long for any file
             raise BadRequest(f"{printable(address, 80)}: {error.strerror}") from None
         addresses.append(address)
+        written.append("" if as_given == address else as_given)
 
     for number, one in enumerate(listed, 1):
         with at(f"player {number}"):
-            add(anchored(one.player, base), one.name)
+            add(anchored(one.player, base), one.name, one.player)
     for pattern in folders:
         with at("folders"):
             for path in found(pattern, base):
                 if path not in addresses:
-                    add(path, None)
+                    add(path, None, f"./{os.path.relpath(path, base)}")
     names = given | dict(zip(guessed, distinct(list(guessed.values()), list(given.values())), strict=True))
-    return tuple(Entrant(address, names[place]) for place, address in enumerate(addresses))
+    return tuple(Entrant(address, names[place], written[place]) for place, address in enumerate(addresses))
 
 
 # Where they are.

@@ -32,6 +32,8 @@ class RoundBegan(msgspec.Struct, frozen=True, tag="round"):
     players: Names
     matches: int
     counted: int  # of these: they were played before
+    ejections: int = 0  # in these and in void attempts before
+    void_attempts: int = 0  # before
 
 
 class MatchBegan(msgspec.Struct, frozen=True, tag="began"):
@@ -47,6 +49,7 @@ class PlayerEjected(msgspec.Struct, frozen=True, tag="ejected"):
     match: str
     name: str
     ejected: Ejected
+    evidence: str = ""  # what else is known of it; not for the public
 
 
 class MatchEnded(msgspec.Struct, frozen=True, tag="ended"):

@@ -8,6 +8,8 @@ from fairplay.hosting.trials import Bot, bot_named, trials_for
 from fairplay.players.address import split_label
 from fairplay.players.limits import limits_in_words
 from fairplay.players.location import Invitation, far, of_the_house
+from fairplay.render.text import printable
+from fairplay.render.words import LONGEST
 from fairplay.tournament.spec import Cup
 
 
@@ -41,8 +43,7 @@ def tried(cup: Cup, entrant: Entrant) -> Tried:
     bot = bot_of(cup, entrant)
     gate = Gate(bot, told.append, colour=False)
     gate.check_all(trials_for(bot, chosen))
-    why = next((said for said in told if said.startswith("no ")), "").partition("\n")[0]
-    return Tried(entrant.name, bool(gate.failed), why.removeprefix("no").strip(), "".join(told))
+    return Tried(entrant.name, bool(gate.failed), printable(gate.why, LONGEST), "".join(told))
 
 
 def bot_of(cup: Cup, entrant: Entrant) -> Bot:

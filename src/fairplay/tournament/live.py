@@ -21,8 +21,8 @@ class Watched:
         self._spec = spec
         self._read = 0  # bytes
 
-    def news(self) -> list[Ejected]:
-        """Who was ejected since the last look."""
+    def news(self) -> list[Entry]:
+        """The ejections since the last look."""
         try:
             with path_of(self._spec).open("rb") as file:
                 file.seek(self._read)
@@ -30,7 +30,7 @@ class Watched:
         except OSError:  # it has not begun, or is on another machine
             return []
         self._read += len(whole) + bool(whole)
-        return [fact for fact in map(ejection, whole.split(b"\n")) if fact is not None]
+        return [entry for entry in map(ejection, whole.split(b"\n")) if entry is not None]
 
 
 class Live:
@@ -47,31 +47,32 @@ class Live:
     def look(self) -> None:
         """Tell what has happened meanwhile."""
         for id, match in self._watched.items():
-            for ejected in match.news():
-                self._tell(id, match, ejected)
+            for entry in match.news():
+                if isinstance(entry.fact, Ejected):
+                    self._tell(id, match, entry.fact, entry.evidence)
 
     def ended(self, outcome: Outcome) -> None:
         """A match has ended: tell what was not told before."""
         match = self._watched.pop(outcome.id)
+        evidence = dict(outcome.evidence)
         for ejected in outcome.result.ejected if outcome.result is not None else ():
-            self._tell(outcome.id, match, ejected)
+            self._tell(outcome.id, match, ejected, evidence.get(ejected.seat, ""))
 
     def forget(self, id: str) -> None:
         """A match will not be played any more."""
         self._watched.pop(id, None)
 
-    def _tell(self, id: str, match: Watched, ejected: Ejected) -> None:
+    def _tell(self, id: str, match: Watched, ejected: Ejected, evidence: str) -> None:
         if ejected.seat not in match.told and ejected.seat < len(match.names):
             match.told.add(ejected.seat)
-            self._audience.tell(PlayerEjected(id, match.names[ejected.seat], ejected))
+            self._audience.tell(PlayerEjected(id, match.names[ejected.seat], ejected, evidence))
 
 
-def ejection(line: bytes) -> Ejected | None:
-    """The ejection that a line of a journal tells of, if it does."""
+def ejection(line: bytes) -> Entry | None:
+    """A line of a journal, if it tells of an ejection."""
     if b'"fact":{"type":"ejected"' not in line:
         return None
     try:
-        fact = decode(line).fact
+        return decode(line)
     except msgspec.MsgspecError:
         return None
-    return fact if isinstance(fact, Ejected) else None

@@ -171,6 +171,11 @@ def gone_on_with(folder: Path, *, disk: Disk = REAL, now: Callable[[], float] = 
     return notebook
 
 
+def discard(folder: Path) -> None:
+    """Remove the steps of a tournament of which no round has begun."""
+    (folder / FILE).unlink()
+
+
 @contextmanager
 def unless_in_use(folder: Path) -> Iterator[None]:
     """Say that a tournament is being run, if it is."""

@@ -172,6 +172,7 @@ def told(known: Known) -> Ratings:
             low, high = None, _elo(max(strength[at], _bound(at, known, 1 - luck)))
         elif known.never_lost[at]:
             low, high = _elo(min(strength[at], _bound(at, known, luck))), None
+        one_sided = "never scored" if known.never_scored[at] else "never lost" if known.never_lost[at] else ""
         rows.append(
             Rating(
                 name,
@@ -183,8 +184,8 @@ def told(known: Known) -> Ratings:
                 best=float(best[at]),
                 games=round(record.games[at]),
                 groups=int(record.groups[at]),
-                one_sided="never scored" if known.never_scored[at] else "never lost" if known.never_lost[at] else "",
-                too_few=bool(record.few[at]),
+                one_sided=one_sided,
+                too_few=bool(record.few[at] and (record.groups[at] < FEW_GROUPS or not one_sided)),
             )
         )
     rows.sort(key=lambda row: (-row.rating, row.name))

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -22,7 +23,8 @@ from fairplay.tournament.standings import Row
 
 JSON, CSV = "results.json", "results.csv"
 LONGEST = 500  # signs of a cell
-FORMULAS = tuple("=+-@＝＋－＠")  # what makes a spreadsheet take words for a formula
+FORMULA = r"[\s\"']*[=+\-@＝＋－＠]"  # what makes a spreadsheet take words for a formula
+FORMULAS = re.compile(rf"(?:^|(?<=[,;|\t]))(?={FORMULA})")  # at the start of a cell, wherever a reader splits it
 COLUMNS = (
     "place",
     "name",
@@ -131,15 +133,14 @@ def cells(row: Row) -> Iterator[str | float]:
 
 
 def cell(value: str | float | None) -> str | float:
-    """What stands in a cell; no words are taken for a formula.
+    """What stands in a cell; no words are taken for a formula, whichever sign separates cells.
 
-    >>> cell("=1+1"), cell("  @SUM(A1)"), cell(-1.5), cell(None)
-    ("'=1+1", "'  @SUM(A1)", -1.5, '')
+    >>> cell("=1+1"), cell("  @SUM(A1)"), cell(-1.5), cell(None), cell("ann;=1+1")
+    ("'=1+1", "'  @SUM(A1)", -1.5, '', "ann;'=1+1")
     """
     if not isinstance(value, str):
         return "" if value is None else value
-    words = printable(value, LONGEST)
-    return f"'{words}" if words.lstrip().startswith(FORMULAS) else words
+    return FORMULAS.sub("'", printable(value, LONGEST))
 
 
 def put(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ import os
 import secrets
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -16,7 +17,6 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack, suppress
-from itertools import cycle
 from math import ceil
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
@@ -168,15 +168,19 @@ class Runner:
 
     def do_all(self, do: Callable[[Thing], Got], things: Iterable[Thing]) -> Iterator[tuple[Thing, Got] | None]:
         """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
-        hands = cycle([hand for hand in self.hands for _ in range(hand.places)])
-        futures = {hand.submit(worker.do, do, thing): (thing, hand) for thing, hand in zip(things, hands, strict=False)}
+        waiting, free = deque(things), [hand for hand in self.hands for _ in range(hand.places)]
+        futures: dict[Future[Got], tuple[Thing, Hand]] = {}
         deaths = 0
-        while futures:
+        while waiting or futures:
+            while waiting and free:  # whoever has done one takes the next, so that a slow one holds up nobody else
+                hand, thing = free.pop(0), waiting.popleft()
+                futures[hand.submit(worker.do, do, thing)] = thing, hand
             done = wait(futures, TICK, FIRST_COMPLETED).done
             if not done:
                 yield None
             for future in done:
                 thing, hand = futures.pop(future)
+                free.append(hand)
                 try:
                     yield thing, future.result()
                 except CancelledError:
@@ -187,7 +191,7 @@ class Runner:
                     deaths += 1
                     if deaths > MOST_DEATHS:
                         raise HostFault("the workers die again and again") from None
-                    futures[hand.submit(worker.do, do, thing)] = thing, hand
+                    waiting.appendleft(thing)
 
     def close(self, *, at_once: bool) -> None:
         """End all workers; at once: what they play is interrupted, and can be gone on with."""

@@ -15,7 +15,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     place: int  # from 1; ties share one
     name: str
-    address: str  # empty: it is not in the tournament any more
+    address: str  # as it was given; empty: it is not in the tournament any more
     rating: float | None  # in Elo; None: it never played, or only where all players were ejected
     low: float | None  # where the rating may be; None: anywhere below
     high: float | None
@@ -53,7 +53,7 @@ def standings(
     was expelled is behind everybody else.
     """
     tallies = tallied(counted)
-    addresses = {player.name: player.address for player in players}
+    addresses = {player.name: player.given or player.address for player in players}
     names = list(dict.fromkeys([*addresses, *sorted(tallies)]))
     tallies |= {name: Tally() for name in names if name not in tallies}
     rated = {rating.name: rating for rating in ratings.players}
