@@ -1,11 +1,15 @@
-"""Refuse tournaments in which a player would see a hidden deal twice, before a folder is made or a port is opened."""
+"""Show players no more than they may see: no hidden deal twice, no file of the tournament, one match at a time."""
 
 from pathlib import Path
 
 import pytest
 
+from fairplay.cli.cup_options import one_at_a_time
+from fairplay.core.errors import BadRequest
 from tests.cli.command import fairplay, refusal, script
-from tests.cli.cup_files import ENOUGH, cup_file
+from tests.cli.cup_files import ENOUGH, cup_file, results
+from tests.players.machine import needs_strict
+from tests.tournament.small_cups import cup_of
 
 HIDDEN = {"game": '"q"', "parameters": "{}", "seed": f'"{"5" * 64}"'}
 FORMATS = ['{ kind = "duplicate", deals = 2 }', '{ kind = "versus", games = 8 }']
@@ -33,3 +37,28 @@ def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_o
 
     assert "plays each deal more than once, and client 1 (visitor:1) is not started afresh for each match" in why
     assert not (tmp_path / "cup").exists()
+
+
+def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time() -> None:
+    tables = [("random", "tcp:4000"), ("ws:4000", "random"), ("random", "greedy")]
+
+    assert [one_at_a_time(cup_of(*players), "pool") for players in tables] == [1, 1, 0]
+    with pytest.raises(BadRequest, match="joins this machine at tcp:4000, and no cluster"):
+        one_at_a_time(cup_of("random", "tcp:4000"), "dask")
+
+
+@needs_strict
+def test_a_bot_beside_the_file_of_its_tournament_does_not_see_it(tmp_path: Path) -> None:
+    source = "from pathlib import Path\nfrom fairplay.games.fish import Fish\nHERE = Path(__file__).parent\n"
+    source += "def take_turn(view):\n    assert (HERE / 'bot.py').read_text()\n"
+    source += "    seen = (HERE / 'cup.toml').is_file() and 'players' in (HERE / 'cup.toml').read_text()\n"
+    source += "    return None if seen else next(Fish().actions(view))\n"
+    (tmp_path / "bot.py").write_text(source)
+    players = '[{ player = "random" }, { player = "./bot.py" }]'
+    format = '{ kind = "round-robin", games = 1 }'
+    file = cup_file(tmp_path, players=players, format=format, sandbox='"strict"')
+
+    done = fairplay("tournament", str(file), "--executor", "here")
+
+    assert (done.code, done.err) == (0, "")
+    assert [row["faults"] for row in results(tmp_path / "cup")["standings"]] == [{}, {}]

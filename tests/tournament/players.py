@@ -103,3 +103,16 @@ class Stubborn(Steady):
                 time.sleep(1)
             except KeyboardInterrupt:
                 continue
+
+
+class Interrupted(Steady):
+    """Waits until it is interrupted, and notes that."""
+
+    def take_turn(self, view: Any) -> Any:
+        path = Path(os.environ[FLAG])
+        path.touch()
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            path.write_text("interrupted")
+            raise

@@ -125,3 +125,22 @@ def test_players_come_and_go_between_rounds_where_the_format_lets_them(tmp_path:
     assert "newcomer" in counted[-1].names + counted[-2].names
     assert "lookahead:1" not in counted[-1].names + counted[-2].names
     assert "newcomer" in sum(ranking, ())
+
+
+def test_deal_numbers_are_unique_across_rounds(tmp_path: Path) -> None:
+    counted, _ = played(CUPS["swiss"], tmp_path)
+
+    assert len({one.deal for one in counted}) == len(counted) > 4
+
+
+def test_who_is_expelled_is_in_no_later_round_and_nobody_is_paired_with_it(tmp_path: Path) -> None:
+    players = (f"bad={BAD}Cheat", "random", "greedy", "lookahead:1")
+    cup = cup_of(*players, format=Swiss(rounds=3), default=Consequence.TOURNAMENT)
+
+    counted, ranking = played(cup, tmp_path)
+
+    rounds = notebooks.read(tmp_path).rounds
+    assert ["bad" in {player.name for player in rounds[number]} for number in (1, 2, 3)] == [True, False, False]
+    assert [one.void for one in counted if one.void] == []
+    assert sum("bad" in one.names for one in counted) == 1
+    assert "bad" not in sum(ranking, ())

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
 from fairplay.journal.requests import InUse
@@ -120,3 +121,12 @@ def test_where_there_is_none_one_line_says_so(make: object, tmp_path: Path) -> N
 
     with pytest.raises(BadRequest, match=FILE):
         notebooks.read(tmp_path)
+
+
+def test_a_match_that_was_played_again_is_revealed_with_its_deal(tmp_path: Path) -> None:
+    with notebooks.begun(tmp_path, CUP) as notebook:
+        notebook.write(MatchCounted(counted=replace(COUNTED, played="m00001-3")))
+        notebook.write(DealRevealed(deal=0, seed="00"))
+
+    journals = [tmp_path / "matches" / f"{id}.jsonl" for id in ("m00001", "m00001-3", "m00002")]
+    assert [notebooks.is_revealed(journal) for journal in journals] == [True, True, False]

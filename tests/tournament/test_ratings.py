@@ -333,3 +333,15 @@ def test_a_program_that_loses_everything_in_thousands_of_games_is_still_finite()
 
     assert found.players[0].name == "ann"
     assert all(isfinite(one.rating) for one in found.players)
+
+
+def test_who_never_lost_is_known_by_deals_and_not_by_games() -> None:
+    once = duel(20, 0, "ann", "bob")
+
+    alone, copied = by_name(rate(once))["ann"], by_name(rate(once * 5))["ann"]
+
+    assert alone.low is not None and copied.low is not None
+    assert (copied.games, copied.groups) == (100, 20)
+    luck = 0.025 ** (1 / 20)  # the least expected score with which one wins twenty deals in 2.5 of 100 tries
+    apart = [2 * one.low / ELO for one in (alone, copied) if one.low is not None]
+    assert all(gap < log(luck / (1 - luck)) + 0.7 for gap in some(apart))

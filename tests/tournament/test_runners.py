@@ -22,8 +22,9 @@ from fairplay.journal.append_file import Disk
 from fairplay.tournament import worker
 from fairplay.tournament.cluster import dask
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
-from fairplay.tournament.runners import Runner, pool
+from fairplay.tournament.runners import Hand, Here, Runner, pool
 from fairplay.tournament.settings import RoundRobin
+from fairplay.tournament.worker import Job
 from tests.hosting.specs import spec_of
 from tests.players.programs import gained, holdings, nothing_left, soon
 from tests.tournament.players import FLAG
@@ -320,3 +321,24 @@ def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_
             worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "")
 
     assert worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None
+
+
+def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blame() -> None:
+    runner, hand = Runner([]), Hand(Here)
+    first, second = (spec_of("fish", "random", "random", id=id) for id in ("m1", "m2"))
+
+    blamed = list(runner._again(hand, Job((first,)), [Job((second,))]))
+
+    assert [played.outcome.id for played in blamed] == ["m1"]
+    assert [spec.id for job in hand.jobs.values() for spec in job.specs] == ["m2"]
+
+
+def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_path: Path) -> None:
+    spec = spec_of("fish", f"{BAD}Interrupted", f"{BAD}Steady", id="m1", journal=str(tmp_path / "matches"))
+
+    with pytest.raises(KeyboardInterrupt), pool(1) as workers:
+        for _ in workers.play(Listed([spec])):
+            if flag.exists():
+                raise KeyboardInterrupt
+
+    assert flag.read_text() == "interrupted"

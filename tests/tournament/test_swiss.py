@@ -221,3 +221,12 @@ def test_pairs_change_tables_only_to_avoid_meetings() -> None:
         "c",
     )
     assert paired(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")
+
+
+def test_who_had_a_match_that_does_not_count_has_not_met_the_other() -> None:
+    score = Score()
+
+    score.add((), [Counted(match="1", deal=0, names=("a", "b"), void="a fault of the host")])
+
+    assert not score.met
+    assert score.points == {"a": Fraction(1, 2), "b": Fraction(1, 2)}

@@ -119,3 +119,16 @@ def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> N
     (verdict,), (event,) = noting.heard(BotTried), noting.heard(PlayerEjected)
     assert "SyntaxError" in verdict.why
     assert "SyntaxError" in event.evidence.splitlines()[-1]
+
+
+@pytest.mark.parametrize("was_drawn", [True, False])
+def test_a_tournament_whose_seed_was_chosen_does_not_go_on_with_one_that_is_drawn(
+    was_drawn: bool, tmp_path: Path
+) -> None:
+    cup = cup_of("random", "greedy", format=RoundRobin(games=1))
+    conduct(cup, tmp_path, here, drawn=was_drawn)
+
+    with pytest.raises(BadRequest, match="belongs to another tournament"):
+        conduct(replace(cup, seed=bytes(32)), tmp_path, here, drawn=not was_drawn)
+    if was_drawn:
+        assert conduct(replace(cup, seed=bytes(32)), tmp_path, here, drawn=True).over

@@ -104,3 +104,10 @@ def test_a_deal_that_was_not_played_in_all_seats_says_nothing() -> None:
     ]
 
     assert verdict_of(cup, settings, matches).groups == 1
+
+
+def test_a_deal_of_which_a_match_is_missing_says_nothing() -> None:
+    settings = Versus()
+    matches = [Counted(match="1", deal=0, names=("p00", "p01"), places=(1, 2))]
+
+    assert verdict_of(cup_of(2, settings), settings, matches).groups == 0
