@@ -2,15 +2,19 @@
 
 import logging
 import os
+import subprocess
 from contextlib import suppress
 from typing import Any
 
-from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+from dask import config as dask_config
+from distributed import Client, KilledWorker, LocalCluster, Security, WorkerPlugin
 
 from fairplay.core.errors import BadRequest
+from fairplay.players.places import LOOPBACK
 from fairplay.tournament.runners import Hand, Runner, begin_tracking
 from fairplay.tournament.worker import pin
 
+ROLES = ("client", "scheduler", "worker")
 PATIENCE = 10.0  # seconds for a scheduler to answer, and for everybody to end
 
 
@@ -28,6 +32,40 @@ class Pinned(WorkerPlugin):
             os.setpgid(0, 0)
 
 
+def local_cluster(workers: int) -> LocalCluster:
+    """A cluster of this machine's own, which nobody else can use.
+
+    Whoever can connect to a scheduler can run code as us, and so could every user of this machine: so its parts take
+    part by a key that is made for them alone, and its web server has no pages.
+    """
+    with dask_config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}):
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host=LOOPBACK,
+            protocol="tls://",
+            security=new_key(),
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+        )
+
+
+def new_key() -> Security:
+    """A key and its certificate, in memory, by which the parts of a cluster know one another."""
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "365", "-subj", "/CN=fairplay"]
+    try:
+        done = subprocess.run([*command, "-keyout", "-", "-out", "-"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise BadRequest(
+            "--executor dask needs openssl, to keep others out of the cluster; pool needs nothing"
+        ) from None
+    begin = done.stdout.index("-----BEGIN CERTIFICATE")
+    key, certificate = done.stdout[:begin], done.stdout[begin:]
+    roles = {f"tls_{role}_{what}": text for role in ROLES for what, text in (("key", key), ("cert", certificate))}
+    return Security(tls_ca_file=certificate, require_encryption=True, **roles)
+
+
 def dask(address: str, workers: int) -> Runner:
     """Plays on the cluster of the scheduler at an address; empty: on one with so many workers, started here."""
     logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings are not for whoever runs a tournament
@@ -42,9 +80,7 @@ def dask(address: str, workers: int) -> Runner:
         except (OSError, ValueError) as error:
             raise BadRequest(f"there is no Dask scheduler at {address}: {error}") from None
     else:
-        cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.ERROR
-        )
+        cluster = local_cluster(workers)
         client = Client(cluster, timeout=PATIENCE)
         client.register_plugin(Pinned(workers))
 

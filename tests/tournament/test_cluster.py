@@ -1,0 +1,52 @@
+"""Let a stranger knock at a cluster of our own: nothing is run for it, and nothing shown."""
+
+import os
+from collections.abc import Iterator
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from distributed import Client, LocalCluster, Security
+
+from fairplay.core.errors import BadRequest
+from fairplay.tournament.cluster import local_cluster, new_key
+
+SOON = 2.0  # seconds after which a stranger gives up
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with local_cluster(1) as cluster:
+        yield cluster
+
+
+def test_a_cluster_of_our_own_is_reached_from_this_machine_alone(cluster: LocalCluster) -> None:
+    workers = [worker.worker_address for worker in cluster.workers.values()]
+
+    assert all(address.startswith("tls://127.0.0.1:") for address in [cluster.scheduler_address, *workers])
+    with Client(cluster, timeout=30) as client:
+        assert client.submit(os.getppid).result(30) > 0
+
+
+@pytest.mark.parametrize("who", ["without a key", "with a key of its own", "without encryption"])
+def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: LocalCluster) -> None:
+    keys = {"without a key": Security(require_encryption=True), "with a key of its own": new_key()}
+    plain = who == "without encryption"
+    address = cluster.scheduler_address.replace("tls://", "tcp://" if plain else "tls://")
+
+    with pytest.raises((OSError, TypeError)):  # it has no certificate to show, or the wrong one
+        Client(address, timeout=SOON, security=None if plain else keys[who])
+
+
+def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalCluster) -> None:
+    port = cluster.scheduler.http_server.port
+    for page in ("health", "info/main/workers.html", "json/counts.json", "metrics", "status"):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://127.0.0.1:{port}/{page}", timeout=30)
+
+
+def test_without_openssl_a_cluster_of_our_own_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    with pytest.raises(BadRequest, match="--executor dask needs openssl"):
+        new_key()
