@@ -116,6 +116,20 @@ def test_a_broken_package_breaks_nothing_else(path: Path, entry: str, why: str) 
     assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
 
 
+def test_a_hostile_package_is_not_run_for_another_game_and_ends_no_list(path: Path) -> None:
+    trace = path / "trace"
+    module(path, "game_bad", f"import sys\nopen({str(trace)!r}, 'w').close()\nsys.exit(3)")
+    package(path, "coins", "bad = game_bad:Bad\nfish = game_bad:Bad\ncoin = game_coin:Coin")
+
+    for game in ("fish", "coin"):
+        assert fairplay("play", game, "random", "random", "--quiet", "--games", "2", "--jobs", "1").code == 0
+    assert "bad" in refusal(fairplay("play", "bed", "random", "random"))
+    assert not trace.exists()
+    listed = fairplay("games")
+    assert (listed.code, trace.exists()) == (0, True)
+    assert "\ncoin: Heads win." in listed.out
+
+
 def test_two_packages_with_one_name_are_told(path: Path) -> None:
     module(path, "game_more")
     package(path, "coins", "coin = game_coin:Coin")

@@ -116,3 +116,16 @@ class Interrupted(Steady):
         except KeyboardInterrupt:
             path.write_text("interrupted")
             raise
+
+
+class Leaver(Steady):
+    """Leaves before it can lose: it knows how many turns a match has."""
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        self.turns = 0
+
+    def take_turn(self, view: Any) -> Any:
+        self.turns += 1
+        if self.turns == 4:
+            raise RuntimeError("I do not play any more")
+        return super().take_turn(view)

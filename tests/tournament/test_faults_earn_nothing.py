@@ -8,11 +8,13 @@ from fairplay.tournament.counted import Counted
 from fairplay.tournament.formats.versus import verdict_of
 from fairplay.tournament.ratings import rate
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
-from fairplay.tournament.spec import FormatSettings
+from fairplay.tournament.spec import Consequence, FormatSettings
 from fairplay.tournament.standings import standings
 from tests.cli.command import fairplay
 from tests.cli.cup_files import HERE, cup_file, results
 from tests.tournament.conducting import Judge, Verdict, conducted, cup_of
+from tests.tournament.small_cups import BAD, played
+from tests.tournament.small_cups import cup_of as small_cup
 from tests.tournament.test_every_format import FORMATS
 
 CRASHING = {"p00", "p01"}  # who stand first in the file
@@ -74,6 +76,17 @@ def test_a_deal_from_which_both_were_ejected_decides_nothing_in_versus() -> None
 
     assert len(counted) == 80
     assert verdict_of(cup, settings, counted).groups == 0
+
+
+@pytest.mark.parametrize("consequence", [Consequence.GAME, Consequence.FORFEIT])
+def test_who_leaves_before_it_loses_earns_no_more_than_by_playing_on(consequence: Consequence, tmp_path: Path) -> None:
+    points = []
+    for player in ("Leaver", "Steady"):
+        cup = small_cup(f"it={BAD}{player}", "greedy", format=RoundRobin(games=6), default=consequence)
+        counted, _ = played(cup, tmp_path / player)
+        points.append(sum(one.points()["it"] for one in counted))
+
+    assert points[0] == 0 <= points[1]
 
 
 def test_files_that_do_not_parse_stand_behind_those_that_play(tmp_path: Path) -> None:
