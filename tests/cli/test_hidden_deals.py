@@ -54,7 +54,7 @@ def test_a_bot_beside_the_file_of_its_tournament_does_not_see_it(tmp_path: Path)
     source += "    seen = (HERE / 'cup.toml').is_file() and 'players' in (HERE / 'cup.toml').read_text()\n"
     source += "    return None if seen else next(Fish().actions(view))\n"
     (tmp_path / "bot.py").write_text(source)
-    players = '[{ player = "random" }, { player = "./bot.py" }]'
+    players = '[{ player = "random" }, { name = "bot", player = "./" }]'
     format = '{ kind = "round-robin", games = 1 }'
     file = cup_file(tmp_path, players=players, format=format, sandbox='"strict"')
 

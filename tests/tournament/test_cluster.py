@@ -39,6 +39,7 @@ def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: L
 
 
 def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalCluster) -> None:
+    assert cluster.scheduler is not None
     port = cluster.scheduler.http_server.port
     for page in ("health", "info/main/workers.html", "json/counts.json", "metrics", "status"):
         with pytest.raises(HTTPError, match="404"):

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.conduct import conduct
 from fairplay.tournament.events import BotTried, PlayerEjected, RoundBegan, TrialsBegan
+from fairplay.tournament.places import FILE
 from fairplay.tournament.runners import Hand, Runner, here
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup, Gate
@@ -100,7 +100,7 @@ def test_one_slow_bot_holds_up_no_other() -> None:
 def test_what_was_ejected_before_an_interruption_is_told_with_the_round(tmp_path: Path) -> None:
     cup, noting = cup_of(f"bad={BAD}Cheat", "random", format=RoundRobin(games=4)), Noting()
     counted, _ = played(cup, tmp_path)
-    log = tmp_path / notebooks.FILE
+    log = tmp_path / FILE
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))  # the last match, and the end
 
