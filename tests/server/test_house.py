@@ -147,7 +147,7 @@ async def opened(folder: Path, *offers: Offer, **terms: Any) -> AsyncIterator[Op
 
     settings = HouseSettings(offers=offers, folder=str(folder), port=0, **terms)
     house = House(settings)
-    house.lobby = Lobby(settings.offers, house.open_room)
+    house.lobby = Lobby(settings.offers, house.open_room, house.attendance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(serving, "Reception", Seen)
         async with serving.doors(house):

@@ -37,7 +37,7 @@ async def house_for_one(folder: Path, limits: Strangers = FOR_ONE) -> AsyncItera
     """A house with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
     settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=limits)
     house = House(settings)
-    house.lobby = Lobby(settings.offers, house.open_room)
+    house.lobby = Lobby(settings.offers, house.open_room, house.attendance)
     async with Reception(house, folder, "127.0.0.1", 0, websocket=0) as reception, asyncio.timeout(PATIENCE):
         yield reception.addresses
         await house.stop("all is over", 0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.server.matchmaking import POLICIES, Waiting, tables
+from fairplay.server.matchmaking import MAX_PENALTY_S, PENALTY_S, POLICIES, Trust, Waiting, tables
 from tests.some import some
 
 OPEN: dict[str, Any] = {"least": 2, "most": 4, "wait": 10.0, "random": Random(1)}
@@ -83,3 +83,44 @@ def test_whose_time_is_not_up_is_due_later_however_coarse_the_clock_is() -> None
         assert found or one.since + 0.1 > now
         early += not found
     assert early
+
+
+def suspect(name: str, since: float, vanished: int = 3) -> Waiting:
+    return Waiting(name, since, {}, Trust.SUSPECT, vanished)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_suspects_sit_with_each_other_while_enough_others_wait(policy: str) -> None:
+    there = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
+
+    made = tables(there, 60, **OPEN | {"most": 2, "policy": policy})
+
+    assert ids(made) == [["p0", "p1"], ["s0", "s1"]]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
+def test_a_suspect_sits_with_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
+    made = tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"most": 2})
+
+    assert bool(made) == (seconds >= 4 * PENALTY_S)
+
+
+def test_a_penalty_ends_after_a_minute_at_the_latest() -> None:
+    assert suspect("s", 0, vanished=1000).mixes_at == MAX_PENALTY_S
+
+
+def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_suspects() -> None:
+    there = [suspect("s0", 0), suspect("s1", 0), *waiting(58, 59)]
+
+    assert ids(tables(there, 60, **OPEN)) == [["s0", "s1"]]
+    assert ids(tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
+
+
+def test_suspects_do_not_sit_down_before_their_penalty_is_over() -> None:
+    assert tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"most": 2}) == []
+
+
+def test_a_client_that_stayed_sits_with_others_at_once() -> None:
+    there = [Waiting("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
+
+    assert ids(tables(there, 0, **OPEN | {"most": 2})) == [["p0", "stayed"]]

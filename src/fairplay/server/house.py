@@ -25,6 +25,7 @@ from fairplay.players.remote import DEFAULT
 from fairplay.referee.blame import host_to_blame, told
 from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation
+from fairplay.server.attendance import Attendance
 from fairplay.server.farewells import Farewells
 from fairplay.server.hub import Hub
 from fairplay.server.logs import tell, warn
@@ -92,6 +93,7 @@ class House:
         self._since = time.time()
         self._told = -inf, b""  # the last line of that, and when
         self._opened = 0  # rooms, so far
+        self.attendance = Attendance()
         self._allocation = Allocation()
         self._pause = Pause()
         self._tasks: dict[str, asyncio.Task[str]] = {}  # in which rooms are played
@@ -121,6 +123,10 @@ class House:
         tell("left", name=visitor.name)
         self.lobby.remove(visitor)
         self.visitors.pop(visitor.id, None)
+
+    def _vanished(self, visitor: Visitor) -> None:
+        """A client did not stay until its first turn."""
+        self.attendance.note_vanished(visitor, asyncio.get_running_loop().time())
 
     def _is_free(self, visitor: Visitor) -> None:
         """Let somebody sit down where it is awaited, or wait, or go; a house that stops opens no room any more."""
@@ -220,7 +226,7 @@ class House:
             f"{match.game.name}-{self._opened}",
             sitting,
             [address.removeprefix("visitor:") for address in sitting.addresses],
-            table=VisitorsTable(others, visitors, self._pause, limits, is_over=is_over),
+            table=VisitorsTable(others, visitors, self._pause, limits, is_over=is_over, vanished=self._vanished),
             observers=[self.counts],
         )
         self.rooms[room.id] = room
@@ -259,7 +265,9 @@ class House:
                 if room.has_begun:
                     visitor.met.update(other.id for other in seated if other is not visitor)
                     visitor.played += 1
-                visitor.room = None
+                    visitor.room = None
+                else:
+                    visitor.return_to_place()
         for visitor in seated:
             if why:
                 self.send_away(visitor, why)

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from random import SystemRandom
 
-from fairplay.server.matchmaking import Waiting, tables
+from fairplay.server.attendance import Attendance
+from fairplay.server.matchmaking import ROOMS_PER_PENALTY, Trust, Waiting, tables
 from fairplay.server.settings import Offer
 from fairplay.server.visitor import Visitor
 
@@ -15,27 +16,33 @@ LOTS = SystemRandom()
 class Queue:
     """Those who wait to play one of the games that are offered."""
 
-    def __init__(self, offer: Offer, open_room: Open) -> None:
+    def __init__(self, offer: Offer, open_room: Open, attendance: Attendance) -> None:
         self.offer = offer
-        self.waiting: dict[str, tuple[Visitor, Waiting]] = {}
+        self.waiting: dict[str, Visitor] = {}
         self._open = open_room
-        self._alarm: asyncio.TimerHandle | None = None
+        self._attendance = attendance
+        self._opened = 0  # rooms
+        self._came: dict[str, int] = {}  # how many rooms were open when somebody came, by its id
+        self._alarm: asyncio.TimerHandle | asyncio.Handle | None = None
 
     def add(self, visitor: Visitor) -> None:
-        """Let somebody wait from now on."""
-        now = asyncio.get_running_loop().time()
-        self.waiting[visitor.id] = visitor, Waiting(visitor.id, now, visitor.met)
-        self.look()
+        """Let somebody wait from now on; all that come in the same moment are looked at together."""
+        self.waiting[visitor.id] = visitor
+        self._came[visitor.id] = self._opened
+        self.close()
+        self._alarm = asyncio.get_running_loop().call_soon(self.look)
 
     def remove(self, visitor: Visitor) -> None:
         """Let somebody go."""
         self.waiting.pop(visitor.id, None)
+        self._came.pop(visitor.id, None)
 
     def look(self) -> None:
         """Open rooms for those who can begin, and look again when the time of the others is up."""
         offer, now = self.offer, asyncio.get_running_loop().time()
+        waiting = [self._seen(visitor, now) for visitor in self.waiting.values()]
         found = tables(
-            [one for _, one in self.waiting.values()],
+            waiting,
             now,
             least=offer.least,
             most=offer.most,
@@ -45,27 +52,38 @@ class Queue:
             random=LOTS,
         )
         for table in found:
-            visitors = [self.waiting.pop(one.id)[0] for one in table]
+            visitors = [self.waiting[one.id] for one in table]
+            for visitor in visitors:
+                self.remove(visitor)
+            self._opened += all(one.trust is Trust.FULL for one in table)
             self._open(offer, sorted(visitors, key=lambda visitor: visitor.number))
-        self._set_alarm(now)
+        self._set_alarm([one for one in waiting if one.id in self.waiting], now)
 
     def close(self) -> None:
         """Open no room any more."""
         if self._alarm is not None:
             self._alarm.cancel()
 
-    def _set_alarm(self, now: float) -> None:
+    def _seen(self, visitor: Visitor, now: float) -> Waiting:
+        """Somebody who waits; rooms that opened without a suspect make up for its penalty."""
+        trust, vanished = self._attendance.trust(visitor, now), self._attendance.vanished(visitor, now)
+        if self._opened - self._came[visitor.id] >= ROOMS_PER_PENALTY * vanished:
+            trust = Trust.FULL
+        return Waiting(visitor.id, visitor.free_since, visitor.met, trust, vanished)
+
+    def _set_alarm(self, waiting: Sequence[Waiting], now: float) -> None:
         self.close()
-        due = [one.since + self.offer.wait for _, one in self.waiting.values()]
-        if due and min(due) > now:  # else there are too few of them, and somebody has to come
+        due = [at for one in waiting for at in (one.since + self.offer.wait, one.sits_at, one.mixes_at)]
+        due = [at for at in due if at > now]
+        if due:  # else there are too few of them, and somebody has to come
             self._alarm = asyncio.get_running_loop().call_at(min(due), self.look)
 
 
 class Lobby:
     """Where visitors wait, each for one of the games that a house offers."""
 
-    def __init__(self, offers: Sequence[Offer], open_room: Open) -> None:
-        self.queues = [Queue(offer, open_room) for offer in offers]
+    def __init__(self, offers: Sequence[Offer], open_room: Open, attendance: Attendance) -> None:
+        self.queues = [Queue(offer, open_room, attendance) for offer in offers]
 
     def refusal(self, visitor: Visitor) -> str:
         """Why somebody cannot play here; empty: it can. Whoever names no game plays any."""
@@ -85,8 +103,7 @@ class Lobby:
 
     def __iter__(self) -> Iterator[Visitor]:
         for queue in self.queues:
-            for visitor, _ in queue.waiting.values():
-                yield visitor
+            yield from queue.waiting.values()
 
     def close(self) -> None:
         """Open no room any more."""

@@ -1,9 +1,22 @@
 """Decide who plays with whom: a policy puts those who wait in order, and tables are cut from that."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from math import inf
 from random import Random
 
 import msgspec
+
+PENALTY_S, MAX_PENALTY_S = 1.0, 60.0  # until suspects may sit with each other; with others it doubles for each time
+ROOMS_PER_PENALTY = 32  # that open without a suspect before it counts as anybody, for each time
+
+
+class Trust(IntEnum):
+    """How likely it is that a client stays in its room until the match begins."""
+
+    SUSPECT = 0  # clients like this one have vanished
+    STAYED = 1  # so they have, but this one stayed when another vanished
+    FULL = 2
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -12,6 +25,20 @@ class Waiting(msgspec.Struct, frozen=True):
     id: str
     since: float  # on whatever clock
     met: Mapping[str, int] = {}  # how often it has played with others, by their ids
+    trust: Trust = Trust.FULL
+    vanished: int = 0  # how often clients like this one left their rooms before a match
+
+    @property
+    def sits_at(self) -> float:
+        """When it may sit with others of its trust."""
+        return self.since + PENALTY_S if self.trust is Trust.SUSPECT else -inf
+
+    @property
+    def mixes_at(self) -> float:
+        """When it may sit with clients of more trust, if those are too few."""
+        if self.trust is not Trust.SUSPECT:
+            return -inf
+        return self.since + min(PENALTY_S * 2.0 ** (self.vanished - 1), MAX_PENALTY_S)
 
 
 Policy = Callable[[Sequence[Waiting], Random], list[Waiting]]
@@ -51,6 +78,9 @@ def tables(
 ) -> list[list[Waiting]]:
     """Those who can begin now, table by table: as many as there may be at once, or after a while those who are there.
 
+    Clients sit with others of their trust, suspects after a penalty. Only if those of more trust are too few for a
+    table, clients of less trust fill it up, suspects after a longer one.
+
     >>> def at(*times: float) -> list[Waiting]:
     ...     return [Waiting(f"{time:g}", time) for time in times]
     >>> ids = lambda tables: [[one.id for one in table] for table in tables]
@@ -62,11 +92,20 @@ def tables(
     [['1', '2', '3']]
     """
     left, made = list(waiting), list[list[Waiting]]()
-    while left:
-        is_up = now >= min(one.since for one in left) + wait  # as whoever looks again then works it out
-        if len(left) < most and not (is_up and (len(left) >= least or filled)):
-            break
-        table = POLICIES[policy](left, random)[:most]
-        made.append(table)
-        left = [one for one in left if one not in table]
+
+    def cut(pool: list[Waiting]) -> None:
+        while pool:
+            is_up = now >= min(one.since for one in pool) + wait  # as whoever looks again then works it out
+            if len(pool) < most and not (is_up and (len(pool) >= least or filled)):
+                break
+            table = POLICIES[policy](pool, random)[:most]
+            made.append(table)
+            pool = [one for one in pool if one not in table]
+            left[:] = [one for one in left if one not in table]
+
+    for trust in sorted({one.trust for one in waiting}, reverse=True):
+        above = [one for one in left if one.trust > trust]
+        if above and len(above) < least and not filled:
+            cut([*above, *(one for one in left if one.trust is trust and one.mixes_at <= now)])
+        cut([one for one in left if one.trust is trust and one.sits_at <= now])
     return made

@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakSet
 
 from fairplay.core.events import Ejected, Fault, Receipt
-from fairplay.core.game import Game, Seat
+from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.table import Seating, Table
@@ -22,7 +22,14 @@ Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it
 
 
 class SomebodyLeft(Exception):
-    """Somebody who was to play has left before the match began, of which nothing is on record then."""
+    """Clients that were to play have left before the match began, of which nothing is on record then."""
+
+    def __init__(self, clients: Sequence[Visitor]) -> None:
+        super().__init__(", ".join(client.name for client in clients))
+        self.clients = clients
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.clients,)
 
 
 class Pause:
@@ -45,9 +52,17 @@ class Pause:
 class Seated(Remote):
     """A channel to a visitor for one match. Who is out is cut off; all others stay for the next match."""
 
-    def __init__(self, visitor: Visitor, game: Game[Any, Any, Any], pause: Pause, **options: Any) -> None:
+    def __init__(
+        self,
+        visitor: Visitor,
+        game: Game[Any, Any, Any],
+        pause: Pause,
+        vanished: Callable[[Visitor], None],
+        **options: Any,
+    ) -> None:
         super().__init__(visitor.line, game, nonces=visitor.nonces, changes=visitor.changes, **options)
         self._visitor = visitor
+        self._vanished = vanished
         self.held = pause.is_on
         pause.seated.add(self)
 
@@ -72,6 +87,8 @@ class Seated(Remote):
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say why, and cut the line; or hand over a receipt."""
+        if isinstance(parting, Ejected) and parting.moment is Moment.GREETING:
+            self._vanished(self._visitor)
         if not self.part(parting):
             await super().close(parting)
 
@@ -98,8 +115,10 @@ class VisitorsTable(Table):
         limits: Limits,
         *,
         is_over: bool,  # is nothing left but to tell the result?
+        vanished: Callable[[Visitor], None],  # is told of clients that do not stay until their first turn
     ) -> None:
         super().__init__(others, limits=limits)
+        self._vanished = vanished
         self._visitors = visitors
         self._is_over = is_over
         self._pause = pause
@@ -117,7 +136,7 @@ class VisitorsTable(Table):
         before = took or {}
         seating = await super().seated(game, match_id=match_id, took=took, names=names, clock=clock)
         channels: dict[Seat, AsyncChannel] = dict(seating.channels)
-        left: list[str] = []
+        left: list[Visitor] = []
 
         async def sit_down(seat: Seat, awaited: Awaited) -> None:
             visitor = await awaited()
@@ -125,10 +144,11 @@ class VisitorsTable(Table):
             if visitor is None:
                 channels[seat] = Excused() if self._is_over else Remote(Nobody(), game, **options)
                 return
-            channels[seat] = seated = Seated(visitor, game, self._pause, **options)
+            channels[seat] = seated = Seated(visitor, game, self._pause, self._vanished, **options)
             answer = await seated.hello()
             if not visitor.sits and isinstance(answer, Failed) and answer.fault is Fault.GONE:
-                left.append(visitor.name)
+                left.append(visitor)
+                self._vanished(visitor)
             visitor.sits = True
 
         try:
@@ -136,7 +156,7 @@ class VisitorsTable(Table):
                 for seat, awaited in self._visitors.items():
                     together.create_task(sit_down(seat, awaited))
             if left:
-                raise SomebodyLeft(", ".join(left))
+                raise SomebodyLeft(left)
         except BaseException:
             await close_all_async(channels.values())
             raise

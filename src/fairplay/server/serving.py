@@ -37,7 +37,7 @@ async def serve(settings: HouseSettings) -> None:
     """Keep a house open until this is cancelled; then it is closed in good order, and all can be gone on with."""
     with kept_in(settings.folder):
         house = House(settings)
-        house.lobby = Lobby(settings.offers, house.open_room)
+        house.lobby = Lobby(settings.offers, house.open_room, house.attendance)
         house.take_up()
         async with doors(house):
             await asyncio.get_running_loop().create_future()

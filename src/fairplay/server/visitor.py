@@ -22,6 +22,7 @@ class Visitor:
         self.met: Counter[str] = Counter()  # how often it has played with others, by their ids
         self.free_since = asyncio.get_running_loop().time()
         self.played = 0  # matches
+        self.stayed = False  # in its room when another client vanished
         self.sits = True  # in its room, if it has one; else it was asked to, and has not answered yet
         self._room: str | None = None
 
@@ -44,6 +45,13 @@ class Visitor:
     def room(self, room: str | None) -> None:
         """Let it sit down, or rise. Who has left meanwhile has nothing to come back to."""
         self._room = room
-        self.free_since = asyncio.get_running_loop().time()
-        if room is None and not self.line.is_there:
-            self.line.give_up("left")
+        if room is None:
+            self.free_since = asyncio.get_running_loop().time()
+            if not self.line.is_there:
+                self.line.give_up("left")
+
+    def return_to_place(self) -> None:
+        """Rise from a room in which no match began, without losing the time waited so far."""
+        since, self.stayed = self.free_since, True
+        self.room = None
+        self.free_since = since

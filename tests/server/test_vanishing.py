@@ -1,0 +1,145 @@
+"""Let clients vanish whenever their room opens, and see that the others play with each other."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.players.limits import Limits
+from fairplay.server.matchmaking import POLICIES
+from tests.players.test_door import run
+from tests.server.test_house import Open, Visit, fish, house_test, opened
+
+MATCHES = 24  # that each honest client plays
+HONEST = {"ann", "bob"}
+LIMITS = Limits(move=0.3, start_up=60.0)  # quick, as a seat is reserved for clients that were let in
+
+
+@contextmanager
+def openings() -> Iterator[list[set[str]]]:
+    """The names of the players of each room that opens meanwhile."""
+    found: list[set[str]] = []
+
+    class Listening(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage() == "room opened":
+                found.append(set(record.about["players"]))  # type: ignore[attr-defined]
+
+    log, handler = logging.getLogger("fairplay.house"), Listening()
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield found
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+async def vanish(house: Open, number: int, *, answers: int, again: bool) -> None:
+    """Sign in, and hang up as soon as so many questions of a match are answered; then do so again, and again."""
+    token = ""
+    while True:
+        visit = Visit(await house.call({"name": f"v{number}", **({"token": token} if token else {})}))
+        left = answers
+        with suppress(ConnectionError):
+            while (message := await visit.hear()) is not None:
+                if message["type"] == "welcome":
+                    token = message.get("token") or token if again else ""
+                elif not left:
+                    break
+                left -= message["type"] in ("hello", "start")
+                visit.caller.say(visit.answer(message))
+        visit.caller.leave()
+
+
+@asynccontextmanager
+async def vanishing(house: Open, number: int, **how: Any) -> AsyncIterator[None]:
+    """So many clients that vanish, for as long as this lasts; one of them was there before all others."""
+    tasks = [asyncio.create_task(vanish(house, each, **how)) for each in range(number)]
+    await house.until(lambda: house.house.status().players)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def check_together(found: list[set[str]], share: float) -> None:
+    """The honest sat together in this share of all rooms that opened for one of them."""
+    concerned = [players for players in found if players & HONEST]
+    together = sum(players == HONEST for players in concerned)
+    assert together >= MATCHES
+    assert together >= share * len(concerned), f"{together} of {len(concerned)}"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    ("number", "share", "again"),
+    [(1, 0.9, True), (1, 0.9, False), (10, 0.7, True), (10, 0.7, False)],
+    ids=["one with the same pass", "one with fresh identities", "ten with their passes", "ten with fresh identities"],
+)
+def test_clients_that_vanish_keep_nobody_from_playing(
+    number: int, share: float, again: bool, policy: str, tmp_path: Path
+) -> None:
+    async def play() -> None:
+        async with opened(tmp_path, fish(policy=policy)) as house, vanishing(house, number, answers=0, again=again):
+            honest = [await house.come(name) for name in sorted(HONEST)]
+            await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
+
+    with openings() as found:
+        run(play())
+
+    check_together(found, share)
+
+
+def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path: Path) -> None:
+    async def play() -> None:
+        terms = fish(limits=LIMITS)
+        async with opened(tmp_path, terms) as house, vanishing(house, 3, answers=1, again=False):
+            honest = [await house.come(name) for name in sorted(HONEST)]
+            await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
+
+    with openings() as found:
+        run(play())
+
+    check_together(found, 0.7)
+
+
+@house_test(fish())
+async def test_who_stays_when_another_client_vanishes_keeps_its_place_and_plays_at_once_with_the_next(
+    house: Open,
+) -> None:
+    ann = asyncio.create_task((await house.come("ann")).play())
+    since = house.house.visitors[only(house)].free_since
+    gone = await house.come("v")
+    await gone.hear()
+    gone.caller.leave()
+    await house.until(lambda: house.waiting == ["ann"] and not house.house.rooms)
+
+    assert house.house.visitors[only(house)].free_since == since
+    bob = await house.come("bob")
+    await asyncio.gather(ann, bob.play())
+
+
+@house_test(fish(limits=Limits(move=0.2, start_up=60.0)))
+async def test_an_ejection_in_play_costs_no_waiting(house: Open) -> None:
+    ann = asyncio.create_task((await house.come("ann")).play())
+    bob = await house.come("bob")
+    await bob.play(until="take_turn")  # and says nothing more
+    bob.caller.leave()
+    await ann
+    await house.until(lambda: house.waiting == ["ann"])
+
+    assert not house.house.attendance.vanished(house.house.visitors[only(house)], asyncio.get_running_loop().time())
+
+
+def only(house: Open) -> str:
+    """The id of the only client that is there."""
+    [id] = house.house.visitors
+    return id
