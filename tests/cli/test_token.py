@@ -89,3 +89,58 @@ def test_a_file_that_somebody_has_spoilt_is_left_as_it_is(tmp_path: Path) -> Non
     for arguments in (("bob",), ("ann", "--revoke"), ("--list",)):
         assert "tokens: line 1: " in refusal(fairplay("token", *arguments, "--folder", str(tmp_path)))
     assert (tmp_path / "tokens").read_text() == "ann\n"
+
+
+def test_a_token_is_written_to_a_file_that_only_its_owner_can_read(tmp_path: Path) -> None:
+    file = tmp_path / "ann.token"
+
+    done = fairplay("token", "ann", "--folder", str(tmp_path), "-o", str(file))
+
+    assert done == Done(0, "", "")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert Tokens(tmp_path).fits("ann", file.read_text().strip())
+
+
+def test_making_a_token_twice_leaves_the_file_of_the_first_one(tmp_path: Path) -> None:
+    file = tmp_path / "ann.token"
+    fairplay("token", "ann", "--folder", str(tmp_path), "-o", str(file))
+    before = file.read_text()
+
+    for name in ("ann", "bob"):
+        why = refusal(fairplay("token", name, "--folder", str(tmp_path), "-o", str(file)))
+        assert why.startswith(f"{file} exists already, and is not overwritten")
+
+    assert file.read_text() == before
+    assert not Tokens(tmp_path).has("bob")
+
+
+def test_no_file_is_left_behind_where_no_token_is_made(tmp_path: Path) -> None:
+    made(tmp_path, "ann")
+    file = tmp_path / "new.token"
+
+    refusal(fairplay("token", "ann", "--folder", str(tmp_path), "-o", str(file)))
+
+    assert not file.exists()
+
+
+def test_a_token_for_a_tournament_is_where_its_server_reads_it(tmp_path: Path) -> None:
+    cup = tmp_path / "net.toml"
+    cup.write_text('game = "fish"\nformat = { kind = "round-robin" }\nsignup = { min = 2, max = 2 }\n')
+
+    done = fairplay("token", "ann", "--tournament", str(cup))
+
+    assert Tokens(tmp_path / "net").fits("ann", done.out.strip())
+    assert fairplay("token", "--list", "--tournament", str(cup)) == Done(0, "ann\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--tournament", "net.toml", "--folder", "net"), "--folder and --tournament make no sense together"),
+        (("--tournament", "none.toml"), "none.toml"),
+        (("--revoke", "-o", "x"), "-o makes no sense without a new token"),
+        (("-o", "nowhere/x"), "nowhere/x cannot be written: "),
+    ],
+)
+def test_a_place_that_makes_no_sense_is_refused_in_a_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
+    assert refusal(script("token", "ann", *arguments, cwd=tmp_path)).startswith(why)

@@ -13,7 +13,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.players.wire import LONGEST_TOKEN
 from fairplay.server import tokens as module
 from fairplay.server.labels import label, skeleton
-from fairplay.server.tokens import TOKENS, Passes, Tokens, Tries, changing, hashes_in, make_token, revoke_token
+from fairplay.server.tokens import TOKENS, Passes, Tokens, changing, hashes_in, make_token, revoke_token
 from tests.some import some
 
 OTHERS = ["", "x", "0" * 32, "~" * 64, "ünsinn", "\U0001f427" * 16]
@@ -61,6 +61,27 @@ def test_what_changes_in_the_file_is_seen_at_once(tmp_path: Path) -> None:
     assert (tokens.fits("ann", old), tokens.fits("ann", new)) == (False, True)
     (tmp_path / TOKENS).unlink()
     assert not tokens.has("ann")
+
+
+def test_a_server_that_was_not_asked_between_revoking_and_renewing_takes_the_new_token_alone(tmp_path: Path) -> None:
+    tokens, old = Tokens(tmp_path), make_token(tmp_path, "ann")
+    assert tokens.fits("ann", old)
+    size = (tmp_path / TOKENS).stat().st_size
+
+    revoke_token(tmp_path, "ann")
+    new = make_token(tmp_path, "ann")
+
+    assert (tmp_path / TOKENS).stat().st_size == size
+    assert (tokens.fits("ann", old), tokens.fits("ann", new)) == (False, True)
+
+
+def test_no_two_states_of_the_file_have_one_time_however_quickly_it_changes(tmp_path: Path) -> None:
+    times = set()
+    for number in range(50):
+        make_token(tmp_path, f"p{number}")
+        times.add((tmp_path / TOKENS).stat().st_mtime_ns)
+
+    assert len(times) == 50
 
 
 @pytest.mark.parametrize(
@@ -151,31 +172,6 @@ def test_no_two_guests_have_the_same_id() -> None:
     passes = Passes(bytes(32))
 
     assert len({passes.new_id() for _ in range(1000)}) == 1000
-
-
-# Wrong tries
-
-
-def test_who_was_wrong_too_often_has_to_wait_and_nobody_else_has() -> None:
-    tries = Tries(5, 60)
-    for at in range(5):
-        assert tries.has_left("ann", at)
-        tries.note("ann", at)
-
-    assert not tries.has_left("ann", 5)
-    assert not tries.has_left("ann", 59.9)
-    assert tries.has_left("ann", 60)
-    assert tries.has_left("bob", 5)
-    tries.note("ann", 60)
-    assert not tries.has_left("ann", 60.5)
-
-
-def test_those_who_were_wrong_long_ago_are_forgotten() -> None:
-    tries = Tries(5, 60)
-    for at in range(100_000):
-        tries.note(f"{at}", at / 10)
-
-    assert len(tries._wrong) <= 602
 
 
 # Names

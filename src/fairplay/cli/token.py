@@ -1,44 +1,87 @@
 """fairplay token: make a token for a player of a house, by which it is known again."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
+from fairplay.players.places import reason
 from fairplay.server.tokens import TOKENS, hashes_in, make_token, revoke_token
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option(
-    "--folder",
-    metavar="DIR",
-    default="house",
-    show_default=True,
-    type=click.Path(file_okay=False),
-    help="The folder of the house.",
+    "--folder", metavar="DIR", type=click.Path(file_okay=False), help="The server's directory.  [default: house]"
 )
+@click.option(
+    "--tournament",
+    metavar="CUP.toml",
+    help="Use the directory of: fairplay serve --tournament CUP.toml",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the token to FILE, which must not exist; its mode is 0600.")
 @click.option("--revoke", is_flag=True, help="Let the token of NAME count no more.")
 @click.option("--list", "listed", is_flag=True, help="Print the names that have a token.")
-def token(name: str | None, folder: str, revoke: bool, listed: bool) -> None:
+def token(
+    name: str | None, folder: str | None, tournament: str | None, output: str | None, revoke: bool, listed: bool
+) -> None:
     """Make a token for NAME, and print it.
 
     Only whoever has the token can play as NAME at the house. It is shown this once, as only its hash is kept. A house
     that is open knows it at once. Players take it from a file or from the environment:
 
     \b
-      fairplay token ann > ann.token
+      fairplay token ann -o ann.token
       fairplay join HOST:PORT ./my_bot.py --name ann --token-file ann.token
     """
-    refuse_unreadable((name or "", folder))
+    refuse_unreadable((name or "", folder or "", tournament or "", output or ""))
+    where = directory(folder, tournament)
+    if output is not None and (revoke or listed):
+        raise BadRequest("-o makes no sense without a new token")
     if listed:
         if name is not None or revoke:
             raise BadRequest("--list stands alone")
-        click.echo("".join(f"{each}\n" for each in sorted(hashes_in(Path(folder, TOKENS)))), nl=False)
+        click.echo("".join(f"{each}\n" for each in sorted(hashes_in(where / TOKENS))), nl=False)
     elif name is None:
         raise BadRequest("for whom? Name a player, or say --list")
     elif revoke:
-        revoke_token(Path(folder), name)
+        revoke_token(where, name)
+    elif output is not None:
+        with new_file(Path(output)) as file:
+            os.write(file, f"{make_token(where, name)}\n".encode())
     else:
-        click.echo(make_token(Path(folder), name))
+        click.echo(make_token(where, name))
+
+
+def directory(folder: str | None, tournament: str | None) -> Path:
+    """The directory of the server that is meant."""
+    if tournament is None:
+        return Path("house" if folder is None else folder)
+    if folder is not None:
+        raise BadRequest("--folder and --tournament make no sense together")
+    from fairplay.tournament.file import read_sign_up
+
+    read_sign_up(Path(tournament))
+    return Path(tournament).with_suffix("")
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[int]:
+    """A file that only its owner can read, and that is not left behind if nothing comes of it."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise BadRequest(f"{path} exists already, and is not overwritten") from None
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path} cannot be written: {reason(error)}") from None
+    try:
+        yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(file)

@@ -7,10 +7,9 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.journal.key import key_in
 from fairplay.players.wire import Introduction
-from fairplay.server.tokens import GUEST, Passes, Tokens, Tries
+from fairplay.server.tokens import GUEST, Passes, Tokens
 
 KEY = "key"  # the file in the folder of a house
-MOST_WRONG, FORGIVEN = 5, 60.0  # wrong tokens for somebody from one address, in so many seconds
 
 
 class Refused(Exception):
@@ -25,19 +24,23 @@ class Refused(Exception):
         return type(self), (self.reason, *self.args, self.fault), self.__dict__
 
 
+class WrongToken(Exception):
+    """What the operator is told of a wrong token: the whole path of the file."""
+
+
 class Identities:
     """Who has which id. A name that has a token takes it; guests come back by the pass that they were given.
 
-    Wrong tokens are counted for each who is meant and each address, so that nobody who guesses keeps others out.
+    A right token always enters, however many wrong ones came before it: tokens have 128 bits, so that no number of
+    guesses helps, and each guess costs a connection and one hash.
     """
 
     def __init__(self, folder: Path | str, *, guests: bool) -> None:
         self.tokens = Tokens(folder)
         self._passes = Passes(key_in(Path(folder, KEY)))
         self._guests = guests
-        self._tries = Tries(MOST_WRONG, FORGIVEN)
 
-    def who(self, said: Introduction, address: str, now: float) -> str:
+    def who(self, said: Introduction) -> str:
         """The id of somebody. Raises Refused if it is not whom it says, or may not be here."""
         name = said.name if isinstance(said.name, str) else ""
         is_guest = not said.token or said.token.startswith(GUEST)
@@ -46,7 +49,7 @@ class Identities:
         try:
             if is_guest and self.tokens.has(name):
                 raise Refused("name", f"the name {name} takes its token")
-            return self._proven(name, said.token, address, now) if said.token else self._passes.new_id()
+            return self._proven(name, said.token) if said.token else self._passes.new_id()
         except BadRequest as error:  # somebody has spoilt the file
             raise Refused("tokens", "the tokens of this house cannot be read") from error
 
@@ -54,14 +57,14 @@ class Identities:
         """With what a guest can come back."""
         return self._passes.written(id)
 
-    def _proven(self, name: str, token: str, address: str, now: float) -> str:
-        """The id of somebody with a token or a pass."""
-        is_guest = token.startswith(GUEST)
-        trial = f"{address} {token.partition('.')[0] if is_guest else name}"
-        if not self._tries.has_left(trial, now):
-            raise Refused("tries", "there were too many wrong tokens; come again in a minute")
-        id = self._passes.holder(token) if is_guest else name if self.tokens.fits(name, token) else None
-        if id is None:
-            self._tries.note(trial, now)
-            raise Refused("token", "this is no pass of this house" if is_guest else f"this is no token of {name!r}")
-        return id
+    def _proven(self, name: str, token: str) -> str:
+        """The id of somebody with a token or a pass. The directory's name helps who made a token for another server."""
+        if token.startswith(GUEST):
+            if (id := self._passes.holder(token)) is None:
+                raise Refused("token", "this is no pass of this house")
+            return id
+        if not self.tokens.fits(name, token):
+            path = self.tokens.path.absolute()
+            why = f"invalid token for {name!r} (this server reads {path.parent.name}/{path.name})"
+            raise Refused("token", why) from WrongToken(f"invalid token for {name!r} (this server reads {path})")
+        return name

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
@@ -33,7 +32,7 @@ class Tokens:
     """
 
     def __init__(self, folder: Path | str) -> None:
-        self._path = Path(folder, TOKENS)
+        self.path = Path(folder, TOKENS)
         self._seen: tuple[int, ...] | None = None  # the file that was read last
         self._hashes: Hashes = {}
         self._skeletons: frozenset[str] = frozenset()
@@ -57,13 +56,13 @@ class Tokens:
     def look(self) -> None:
         """Read the file again, if it is another one than before."""
         try:
-            status = self._path.stat()
+            status = self.path.stat()
             found = status.st_ino, status.st_size, status.st_mtime_ns
         except OSError:
             found = None
         if found != self._seen:
             self._seen = found
-            self._hashes = hashes_in(self._path)
+            self._hashes = hashes_in(self.path)
             self._skeletons = frozenset(map(skeleton, self._hashes))
 
 
@@ -120,6 +119,8 @@ def changing(folder: Path) -> Iterator[dict[str, str]]:
                 with os.fdopen(file, "w") as made:
                     made.writelines(f"{name} {digest}\n" for name, digest in sorted(hashes.items()))
                     made.flush()
+                    later = max(time.time_ns(), changed_at(path) + 1)  # so that no two files have one time
+                    os.utime(made.fileno(), ns=(later, later))
                     os.fsync(made.fileno())
                 new.replace(path)
                 os.fsync(held)
@@ -127,6 +128,14 @@ def changing(folder: Path) -> Iterator[dict[str, str]]:
                 new.unlink(missing_ok=True)
     except (OSError, ValueError) as error:  # ValueError: no folder can be called like that
         raise BadRequest(f"no token can be kept in {folder}: {reason(error)}") from None
+
+
+def changed_at(path: Path) -> int:
+    """When a file was changed last, in nanoseconds; 0: there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 @contextmanager
@@ -172,23 +181,3 @@ class Passes:
         """The id on a pass; None: it is none of ours."""
         id = text.partition(".")[0]
         return id if hmac.compare_digest(self.written(id).encode(), text.encode()) else None
-
-
-class Tries:
-    """How often somebody was wrong lately."""
-
-    def __init__(self, most: int, within: float) -> None:
-        self._most = most
-        self._within = within
-        self._wrong: dict[str, list[float]] = {}  # by who it was, and where: when that was, the latest last
-
-    def has_left(self, who: str, now: float) -> bool:
-        """May it try again?"""
-        return sum(now - at < self._within for at in self._wrong.get(who, ())) < self._most
-
-    def note(self, who: str, now: float) -> None:
-        """It was wrong. What is long ago is forgotten."""
-        self._wrong[who] = [*self._wrong.pop(who, ())[1 - self._most :], now]  # behind all others
-        for old, times in [*islice(self._wrong.items(), 2)]:  # so there are never more than within that time
-            if now - times[-1] >= self._within:
-                del self._wrong[old]
