@@ -176,6 +176,49 @@ def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) 
     assert bob["faults"] == {"illegal": 1}
 
 
+ONCE = """
+from pathlib import Path
+from fairplay.games.fish import Fish
+
+
+def take_turn(view):
+    seen = Path(__file__).with_name("seen")
+    if not seen.exists():
+        seen.touch()
+        {does}
+    return next(Fish(**PARAMETERS).actions(view))
+
+
+PARAMETERS = {{"rows": 4, "columns": 4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "fault"),
+    [
+        ("return {'type': 'place', 'at': [99, 99]}", "illegal"),
+        ("raise SystemExit(3)", "gone"),  # as join says that the player leaves this match
+    ],
+    ids=["makes an illegal move", "crashes"],
+)
+def test_a_program_that_fails_once_costs_one_match_and_plays_the_others(does: str, fault: str, tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    bot = tmp_path / "bot.py"
+    bot.write_text(ONCE.format(does=does))
+    with serving(file) as house:
+        other = Guest(house.place, "ann")
+        with started([SCRIPT, "join", house.place, bot, "--name", "bob", "--sandbox", "none"]) as joined:
+            _, said = joined.communicate(timeout=ENOUGH)
+        assert house.over() == 0
+    other.gone()
+
+    assert joined.returncode == 0, said
+    assert said.count("fairplay: signing in again\n") == 1
+    [bob] = [one for one in results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
+    assert bob["faults"] == {fault: 1}
+    assert said.count("fairplay: playing fish as bob") == 6
+
+
 def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:
     names = ("ann", "bob", "cyd")
     signup, format = "{ min = 3, max = 3, wait = 3600 }", '{ kind = "round-robin", games = 12 }'

@@ -1,8 +1,10 @@
 """Stay at a house: for match after match, and over one connection after the other."""
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -491,3 +493,29 @@ def test_what_a_house_says_cannot_write_on_the_terminal() -> None:
 def test_a_house_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
     with pytest.raises(BadRequest, match="no message of the protocol"):
         Stay(House(lambda guest: guest.say(text)))
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that are asked for, none of which is made."""
+    asked: list[float] = []
+    monkeypatch.setattr(visit, "time", SimpleNamespace(monotonic=time.monotonic, sleep=asked.append))
+    return asked
+
+
+def test_a_server_keeps_a_client_away_for_minutes_at_most(naps: list[float]) -> None:
+    def close(guest: Guest) -> None:
+        guest.welcome()
+        guest.say(wire.suspended("come back in a year", 365 * 86400.0))
+
+    Stay(House(close, let_go))
+
+    [nap] = naps
+    assert 60 < nap < 600
+
+
+def test_pauses_between_two_connections_grow_up_to_a_limit(naps: list[float]) -> None:
+    Stay(House(*[lambda guest: guest.welcome()] * 12, let_go))
+
+    assert len(naps) == 12
+    assert naps[0] < naps[-1] <= visit.LONGEST_PAUSE

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
@@ -14,7 +15,7 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Report, in_words, lost_by, say, stayed
+from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Outcome, Report, in_words, lost_by, outcome, say
 from fairplay.cli.match_options import MOST_EVIDENCE, bot_logs_option, missing_here, pondering_option, refuse_unreadable
 from fairplay.cli.person import Heard, Left, Person, hurrying
 from fairplay.cli.seconds import A_DAY, Seconds
@@ -33,7 +34,7 @@ from fairplay.players.level import Level
 from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_house
 from fairplay.players.places import reason
 from fairplay.players.serve import serve_player
-from fairplay.players.visit import Visit
+from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
 from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 
@@ -165,9 +166,9 @@ def join(
     any program exec:"node bot.js", which run in a sandbox, or human: you. A program reads and writes lines as it
     does with fairplay play; it is started for each match, and ends with it. What it says on stderr is shown here.
 
-    At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house says
-    goodbye or hangs up. When the line is lost, it comes back by itself; Ctrl-C gives its seat up. Where
-    there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
+    At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house hangs up.
+    When the line is lost, it comes back by itself; when it is ejected or crashes, it signs in again for the next match,
+    unless it is you. Ctrl-C gives its seat up. Where there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
 
     With --course, the player signs up at the server of a course. Where names are signed up and none is given, it is
     made of what the player is called here. A program is started before it signs up, and for later matches of a
@@ -224,20 +225,48 @@ def join(
     terms = terms_for((player,), None, sandbox, hidden, pondering=pondering)
     for missing in missing_here(terms):
         say(missing)
-    visit = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
-    try:
-        if isinstance(where, Command):
-            from fairplay.cli import join_program  # which needs much that others do not
 
-            to_the_end = join_program.took_part(where, player, terms, visit, name, bot_logs)
-        elif person:
-            to_the_end = took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
-        else:
+    def play(visit: Visit) -> Outcome:
+        try:
+            if isinstance(where, Command):
+                from fairplay.cli import join_program  # which needs much that others do not
+
+                return join_program.took_part(where, player, terms, visit, name, bot_logs)
+            if person:
+                return took_part(player, Heard(visit.lines(), visit.patience), visit.send, name)
             with closing(visit.lines()) as lines:
-                to_the_end = took_part(player, lines, visit.send, name)
-    finally:
-        visit.leave(reach)
-    context.exit(0 if to_the_end else 1)
+                return took_part(player, lines, visit.send, name)
+        finally:
+            visit.leave(reach)
+
+    first = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
+    how = play(first) if person else play_on(play, first)
+    context.exit(0 if how is Outcome.ENDED else 1)
+
+
+def play_on(play: Callable[[Visit], Outcome], first: Visit) -> Outcome:
+    """Play at a server, and sign in again when the player is put out of a match: the next one is another match.
+
+    A player that fails in one match after the other comes back after pauses that grow.
+    """
+    visit, pause = first, 0.0
+    while True:
+        before = time.monotonic()
+        try:
+            ended = play(visit)
+        except BadRequest as error:
+            if visit is first:
+                raise
+            say(str(error))  # the server is gone
+            return Outcome.OUT
+        after = visit.next_visit() if ended is Outcome.OUT else None
+        if after is None:
+            return ended
+        is_steady = visit.has_played or time.monotonic() - before > STEADY
+        pause = 0.0 if is_steady else min(2 * pause or FIRST_PAUSE, LONGEST_PAUSE)
+        say("signing in again")
+        time.sleep(pause)
+        visit = after
 
 
 def token_in(file: str | None) -> str:
@@ -300,8 +329,8 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
     return ended
 
 
-def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None], name: str | None) -> bool:
-    """Play what comes, and say how it went; was the player there to the end?"""
+def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None], name: str | None) -> Outcome:
+    """Play what comes, and say how it went."""
     table: list[Report] = []
     people: list[Person] = []
 
@@ -322,13 +351,13 @@ def took_part(address: str, lines: Iterable[bytes], send: Callable[[bytes], None
         goodbye = serve_player(make, hurrying(lines, lambda: people[-1] if people else None), send, name=name)
     except Left:
         say("left the table")
-        return False
+        return Outcome.LOST
     except Crashed as crashed:
         say(str(crashed))
-        return False
+        return Outcome.OUT
     except Lost as error:
         lost = lost_by(error)
-    return stayed(table[-1] if table else None, goodbye if isinstance(goodbye, wire.Goodbye) else None, lost)
+    return outcome(table[-1] if table else None, goodbye if isinstance(goodbye, wire.Goodbye) else None, lost)
 
 
 def own_name() -> str | None:

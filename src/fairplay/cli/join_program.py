@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from fairplay.cli.joining import LONGEST, Report, in_words, lost_by, say, stayed
+from fairplay.cli.joining import LONGEST, Outcome, Report, in_words, lost_by, outcome, say
 from fairplay.core.events import Ejected
 from fairplay.core.game import Moment
 from fairplay.core.messages import Failed, Tell
@@ -83,8 +83,10 @@ class Logs:
         return self._are_kept or (self._last is not None and self._last.is_kept)
 
 
-def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: str | None, folder: str | None) -> bool:
-    """Let a program play whatever comes over the line of a visit, and say how it went; was it there to the end?
+def took_part(
+    command: Command, address: str, terms: Terms, visit: Visit, name: str | None, folder: str | None
+) -> Outcome:
+    """Let a program play whatever comes over the line of a visit, and say how it went.
 
     If there is a folder for logs, what it says on stderr is kept there, and not shown.
     """
@@ -107,7 +109,7 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
         onlooker.show_rest()
         for line in explained(error.failed, address, at_hello=error.at_hello):
             say(line)
-        return False
+        return Outcome.LOST if error.at_hello else Outcome.OUT
     except Lost as error:
         lost = lost_by(error)
     finally:
@@ -116,7 +118,7 @@ def took_part(command: Command, address: str, terms: Terms, visit: Visit, name: 
     onlooker.show_rest()
     if onlooker.match is not None:
         onlooker.match.ended = relay.ended
-    return stayed(onlooker.match, goodbye, lost)
+    return outcome(onlooker.match, goodbye, lost)
 
 
 def explained(failed: Failed, address: str, *, at_hello: bool) -> Iterator[str]:

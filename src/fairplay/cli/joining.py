@@ -1,5 +1,7 @@
 """Say to whoever lets a player play elsewhere how it goes, in short lines."""
 
+from enum import Enum, auto
+
 import click
 
 from fairplay.core.events import Fault, Receipt, Result
@@ -9,6 +11,14 @@ from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason
 LONGEST_LABEL = 64  # and of what the host calls a player
+
+
+class Outcome(Enum):
+    """How a visit to a host ended."""
+
+    ENDED = auto()  # with the last match
+    OUT = auto()  # the player was ejected, or failed in a match
+    LOST = auto()  # the host or the player has left
 
 
 class Report:
@@ -45,15 +55,15 @@ def ranked(result: Result, seat: Seat | None, seats: int) -> str:
     return "the match is over, and the player is not ranked"
 
 
-def stayed(last: Report | None, goodbye: Goodbye | None, lost: str) -> bool:
-    """Say how it ended, if that was not said yet; was the player there to the end of its last match?"""
+def outcome(last: Report | None, goodbye: Goodbye | None, lost: str) -> Outcome:
+    """Say how it ended, if that was not said yet."""
     if goodbye is not None:
         say(f"ejected, {in_words(goodbye.fault)}: {printable(goodbye.why, LONGEST)}")
-        return False
+        return Outcome.OUT
     if last is not None and last.ended:
-        return True
+        return Outcome.ENDED
     say(f"{lost or 'the host hung up'} before {'there was a match' if last is None else 'the end of the match'}")
-    return False
+    return Outcome.LOST
 
 
 def lost_by(error: Exception) -> str:

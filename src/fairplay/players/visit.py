@@ -20,6 +20,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds until we go there again
 STEADY = 10.0  # seconds that a line lasts if all is well
 LAST_WORDS = 2.0  # seconds in which a receipt may come before we leave
 A_DAY = 86400.0  # seconds for which nothing may be said while we wait for a match; nobody waits longer for anything
+MAX_CLOSED_S = 300.0  # for which a server may ask us to stay away
 LONGEST = 600  # characters of what a house says
 
 Go = Callable[[float, Patience], AbstractContextManager[HostLine]]  # opens a line, within so many seconds
@@ -64,6 +65,7 @@ class Visit:
         self._name = name
         self._token = token
         self._game = game
+        self._matches = matches
         self._left = matches  # until we leave
         self._last = ""  # the id of the last match that has ended for us
         self._ended = False  # over this line
@@ -72,6 +74,9 @@ class Visit:
         self._playing = False
         self._kept = 0.0  # seconds for which a seat is kept for us, once we were let in over this line
         self._closed = 0.0  # seconds for which the house is closed
+        self._signed_in = False  # at a server
+        self._refused = False  # for good
+        self._played = 0  # matches, to the end
         self._lock = threading.Lock()  # for the next four
         self._asked = ""  # the nonce of the last question
         self._reply = b""  # to that question, once there is one
@@ -123,8 +128,30 @@ class Visit:
             time.sleep(min(self._closed + pause * uniform(0.5, 1.0), until - now))  # not all at the same moment
             left = until - time.monotonic()
 
+    @property
+    def has_played(self) -> bool:
+        """Was a match played to its end?"""
+        return self._played > 0
+
+    def next_visit(self) -> "Visit | None":
+        """The visit after one in which the player was ejected, or failed in a match; None: it is over for good."""
+        left = None if self._matches is None else self._matches - self._played - 1
+        if not self._signed_in or self._refused or left == 0:
+            return None
+        return Visit(
+            self._go,
+            tell=self._tell,
+            wait=self._wait,
+            patience=self._patience,
+            name=self._name,
+            token=self._token,
+            game=self._game,
+            matches=left,
+        )
+
     def leave(self, go: Go) -> None:
         """Say that we do not come back to the match that we are in, if we are; else others would wait for us."""
+        self._left, self._over = 0, True
         if not (self._at_house and self._playing):
             return
         with suppress(Lost, BadRequest), go(LAST_WORDS, LAST_WORDS) as (lines, send):
@@ -161,7 +188,9 @@ class Visit:
             yield text
             if said.type == "end":
                 self._playing, self._last = False, said.match
+                self._played += 1
                 self._left = self._left and self._left - 1
+            self._refused = said.type == "goodbye" and not said.match
             if said.type == "goodbye" or (self._left == 0 and said.type == "closing"):
                 self._left, self._over = 0, True
                 return
@@ -170,6 +199,7 @@ class Visit:
         """The house knows us, and hears us from now on."""
         assert isinstance(welcome, Welcome)
         self._token = self._token or welcome.token
+        self._signed_in = True
         self._kept = min(welcome.window, A_DAY)
         self._tell(f"signed up as {printable(welcome.name, wire.LONGEST_NAME)}")
         with self._lock:
@@ -182,7 +212,7 @@ class Visit:
         if suspended.again <= 0:
             self._left, self._over = 0, True
         elif self._kept:
-            self._closed = min(suspended.again, A_DAY)
+            self._closed = min(suspended.again, MAX_CLOSED_S)
             self._kept = self._closed + self._patience
 
     def _is_new(self, nonce: str, send: Callable[[bytes], None]) -> bool:
