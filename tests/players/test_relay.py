@@ -28,6 +28,19 @@ for text in sys.stdin:
     if "nonce" in line:
         print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
 """
+REPEATS = """
+import json, sys
+first = None
+for text in sys.stdin:
+    line = json.loads(text)
+    if "nonce" in line:
+        if first is None:
+            first = line["nonce"]
+        else:
+            for _ in range(10):
+                print(json.dumps({"nonce": first, "answer": None}), flush=True)
+        print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
+"""
 SLEEPS = "import time; time.sleep(3600)"
 THINKS = """
 import json, sys, time
@@ -95,6 +108,15 @@ def test_words_are_passed_on_both_ways(sandbox: Any) -> None:
     assert goodbye is None
     assert [type(message) for message in told] == [wire.Hello, wire.TakeTurn]
     assert host.heard == [b'{"nonce":"1","answer":{"name":"ann"}}\n', b'{"nonce": "2", "answer": null}\n']
+
+
+def test_replies_to_old_questions_are_counted_for_each_match() -> None:
+    host = Host(*[hello(), turn()] * 3)
+
+    goodbye, _ = relayed(host, REPEATS, Sandbox(Level.NONE))
+
+    assert goodbye is None
+    assert len(host.heard) == 6
 
 
 def lost() -> None:

@@ -366,3 +366,26 @@ def test_an_eliminated_player_hears_of_no_more_changes_but_of_the_end() -> None:
 
     assert 0 < sum(line["type"] == "patch" for line in told) < max(map(len, heard.values()))
     assert told[-1]["type"] == "end"
+
+
+def test_everybody_has_heard_the_end_when_a_match_was_played() -> None:
+    room, heard = create_room("a room", options()), [b""] * 2000
+    for player_id in IDS:
+        answering(room, player_id)
+    for number in range(len(heard)):
+        room.on_state_change(lambda line, number=number: heard.__setitem__(number, line))  # type: ignore[misc]
+
+    async def play() -> int:
+        await room.play()
+        return sum(b'"ended"' in line for line in heard)
+
+    assert asyncio.run(play()) == len(heard)
+
+
+def test_the_state_of_a_match_that_was_begun_before_is_not_to_be_set() -> None:
+    spec = MatchSpec(game="fish", parameters={"rows": 4, "columns": 4}, entrants=(Entrant("greedy"), Entrant("random")))
+    prepared = new_match(spec)
+    room = Room("a room", prepared._replace(resumed=True), IDS)
+
+    with pytest.raises(BadRequest, match="has begun, and its state is not to be set any more"):
+        room.set_state(prepared.match.state)

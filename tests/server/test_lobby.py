@@ -1,0 +1,35 @@
+"""Wait for a room, and see when the queue is looked at."""
+
+import asyncio
+
+from fairplay.players.lasting import LastingLine
+from fairplay.players.remote import Nonces
+from fairplay.server.attendance import Attendance
+from fairplay.server.lobby import Lobby
+from fairplay.server.settings import offer
+from fairplay.server.visitor import Visitor
+
+
+def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() -> None:
+    async def wait() -> int:
+        lobby = Lobby((offer("fish", {}, least=2, most=2, wait=0.01),), lambda offer, visitors: None, Attendance())
+        [queue] = lobby.queues
+        looks, look = 0, queue.look
+        is_up = asyncio.Event()
+
+        def counted() -> None:
+            nonlocal looks
+            looks += 1
+            look()
+            if looks == 2:  # when it came, and when its time was up
+                is_up.set()
+
+        queue.look = counted  # type: ignore[method-assign]
+        line = LastingLine(1.0, on_lost=lambda: None, on_gone=lambda: None)
+        lobby.add(Visitor("ann", "ann", 0, line, Nonces()))
+        await is_up.wait()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        return looks
+
+    assert asyncio.run(wait()) == 2
