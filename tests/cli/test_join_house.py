@@ -395,3 +395,16 @@ def thinker(bots: "list[subprocess.Popen[str]]") -> "subprocess.Popen[str]":
             heard[one] += os.read(one, 4096)
             if b"thinks" in heard[one]:
                 return said[one]
+
+
+def test_a_server_is_told_that_a_person_plays_and_that_a_program_is_none() -> None:
+    def meet(guest: Guest) -> Any:
+        said = guest.welcome()
+        guest.say(wire.suspended("enough", 0))
+        return said
+
+    with House(meet, meet) as house:
+        fairplay("join", house.address, "human", "--name", "ann")
+        fairplay("join", house.address, "greedy", "--name", "bob")
+
+    assert house.results == [{"name": "ann", "person": True}, {"name": "bob"}]

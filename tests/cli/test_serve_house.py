@@ -48,10 +48,20 @@ def test_a_folder_that_is_none_is_refused_before_anything_else(tmp_path: Path) -
 def test_a_port_that_is_taken_is_refused(option: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = fairplay("serve", *FISH, option, str(port), "--folder", str(tmp_path))
+        done = fairplay("serve", *FISH, option, str(port), "--folder", str(tmp_path / "kept"))
 
     assert done.code == 2
     assert done.err.endswith(f"fairplay: cannot listen at 127.0.0.1:{port}: Address already in use\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays_when_a_port_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refusal(script("serve", "fish", "--port", str(port), "--folder", str(tmp_path / "kept"), timeout=ENOUGH))
+
+    assert (tmp_path / "kept").is_dir()
 
 
 def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:

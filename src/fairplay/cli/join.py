@@ -239,7 +239,17 @@ def join(
         finally:
             visit.leave(reach)
 
-    first = Visit(go, tell=say, wait=wait, patience=patience, name=name, token=token, game=game or "", matches=matches)
+    first = Visit(
+        go,
+        tell=say,
+        wait=wait,
+        patience=patience,
+        name=name,
+        token=token,
+        game=game or "",
+        person=person,
+        matches=matches,
+    )
     how = play(first) if person else play_on(play, first)
     context.exit(0 if how is Outcome.ENDED else 1)
 

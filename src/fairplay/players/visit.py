@@ -56,6 +56,7 @@ class Visit:
         name: str | None = None,
         token: str = "",
         game: str = "",
+        person: bool = False,  # does a person play?
         matches: int | None = None,  # after which we leave; None: we stay
     ) -> None:
         self._go = go
@@ -65,6 +66,7 @@ class Visit:
         self._name = name
         self._token = token
         self._game = game
+        self._person = person
         self._matches = matches
         self._left = matches  # until we leave
         self._last = ""  # the id of the last match that has ended for us
@@ -146,6 +148,7 @@ class Visit:
             name=self._name,
             token=self._token,
             game=self._game,
+            person=self._person,
             matches=left,
         )
 
@@ -167,7 +170,7 @@ class Visit:
             said = glimpse_of(text)
             if said.type == "hello" and not said.game and said.protocol == wire.PROTOCOL:
                 self._at_house = True
-                answer = introduction(name=self._name, token=self._token, game=self._game)
+                answer = introduction(name=self._name, token=self._token, game=self._game, person=self._person)
                 send(wire.encode({"nonce": said.nonce, "answer": answer}) + b"\n")
                 continue
             if said.type == "suspended":

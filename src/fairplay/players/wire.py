@@ -133,7 +133,7 @@ class Whole(msgspec.Struct, Generic[Value], frozen=True, forbid_unknown_fields=T
 
 
 class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer to hello of somebody who has something to say about itself. Only a house looks at the last four."""
+    """The answer to hello of somebody who has something to say about itself. Only a house looks at the last five."""
 
     name: Annotated[str, msgspec.Meta(pattern=NAME)] | msgspec.UnsetType = msgspec.UNSET  # that it wants to have
     changes: bool = False  # does it want to hear of every change?
@@ -141,6 +141,7 @@ class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     game: Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)] = ""  # that it wants to play; empty: any
     visit: Literal["play", "watch", "status", "leave"] = "play"  # what it comes for
     room: Annotated[str, msgspec.Meta(max_length=LONGEST_TOKEN)] = ""  # that it wants to watch; empty: any
+    person: bool = False  # does a person play, who gets the time that the server gives people?
 
 
 class Malformed(msgspec.Struct, frozen=True):

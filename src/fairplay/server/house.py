@@ -10,6 +10,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from fairplay.core.errors import FairplayError
 from fairplay.core.game import Seat
 from fairplay.core.version import VERSION
@@ -19,6 +21,7 @@ from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.journal.requests import Finished, Sync
 from fairplay.journal.unfinished import unfinished
 from fairplay.players import wire
+from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
 from fairplay.players.remote import DEFAULT
@@ -52,6 +55,7 @@ KEY = "key"  # the file that marks them
 GRACE = 8.0  # seconds in which open questions may be answered when the house stops
 FRESH = 0.1  # seconds for which what was told of all this is good enough
 NO_ROOM = "the house cannot play now"
+PEOPLE_S = 60.0  # for each answer of a person, if the host does not say
 AGAIN = 2.0  # seconds after which it makes sense to come again
 
 
@@ -152,7 +156,7 @@ class House:
             game=offer.game,
             entrants=tuple(entrants),
             parameters=offer.parameters,
-            limits=offer.limits,
+            limits=limits_for(visitors, offer.limits),
             journal=self._matches,
             key=self._key,
         )
@@ -349,6 +353,13 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
 async def at_once(visitor: Visitor) -> Visitor:
     """Somebody who is here."""
     return visitor
+
+
+def limits_for(visitors: Iterable[Visitor], limits: Limits) -> Limits:
+    """The limits of a match; people get more time, unless the host says how much."""
+    if limits.people is None and any(visitor.person for visitor in visitors):
+        return msgspec.structs.replace(limits, people=max(limits.move, PEOPLE_S))
+    return limits
 
 
 def offer_seen(offer: Offer) -> OfferSeen:

@@ -192,6 +192,7 @@ class Reception:
             if not visitor.line.is_gone:
                 raise Refused("replaced", "somebody newer came with the same token")
         visitor.place, visitor.changes, visitor.game = place, said.changes, said.game
+        visitor.person = said.person
         if not visitor.line.is_gone:  # or it has left at once
             self._host.arrived(visitor)
         return None

@@ -11,7 +11,7 @@ from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
-from fairplay.players.limits import Limits
+from fairplay.players.limits import Limits, for_people
 from fairplay.players.location import Location
 from fairplay.players.remote import Remote
 from fairplay.referee.closing import close_all_async
@@ -140,7 +140,10 @@ class VisitorsTable(Table):
 
         async def sit_down(seat: Seat, awaited: Awaited) -> None:
             visitor = await awaited()
-            options: Any = {"match_id": match_id, "limits": self._limits, "took": before.get(seat, ())}
+            limits = self._limits
+            if visitor is not None and visitor.person and limits.people is not None:
+                limits = for_people(limits)
+            options: Any = {"match_id": match_id, "limits": limits, "took": before.get(seat, ())}
             if visitor is None:
                 channels[seat] = Excused() if self._is_over else Remote(Nobody(), game, **options)
                 return

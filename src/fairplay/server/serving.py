@@ -4,13 +4,13 @@ import asyncio
 import fcntl
 import gc
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
 from fairplay.players.places import reason
 from fairplay.referee.closing import surely
-from fairplay.server.house import AGAIN, House
+from fairplay.server.house import AGAIN, KEY, House
 from fairplay.server.lobby import Lobby
 from fairplay.server.logs import tell
 from fairplay.server.reception import Reception
@@ -45,7 +45,11 @@ async def serve(settings: HouseSettings) -> None:
 
 @contextmanager
 def kept_in(folder: str) -> Iterator[None]:
-    """A house is kept in this folder. Raises BadRequest if another one is, or if nothing can be written there."""
+    """A house is kept in this folder. Raises BadRequest if another one is, or if nothing can be written there.
+
+    If a bad request keeps it from opening, as a port that is taken does, no new folder is left behind.
+    """
+    is_new = not Path(folder).exists()
     with ExitStack() as held:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -54,7 +58,22 @@ def kept_in(folder: str) -> Iterator[None]:
             raise BadRequest(f"another house is open that keeps its matches in {folder}") from None
         except OSError as error:
             raise BadRequest(f"nothing can be kept in {folder}: {reason(error)}") from None
-        yield
+        try:
+            yield
+        except BadRequest:
+            if is_new:
+                remove_unused(Path(folder))
+            raise
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove a folder in which nothing has happened yet."""
+    with suppress(OSError):
+        files = list(folder.iterdir())
+        if {file.name for file in files} <= {LOCK, KEY}:
+            for file in files:
+                file.unlink()
+            folder.rmdir()
 
 
 @asynccontextmanager

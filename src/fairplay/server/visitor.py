@@ -17,6 +17,7 @@ class Visitor:
         self.line = line
         self.nonces = nonces
         self.place = ""  # where it came from last, as HOST:PORT, for whoever runs the house
+        self.person = False  # does a person play?
         self.changes = False  # does it want to hear of every change?
         self.game = ""  # that it wants to play; empty: any
         self.met: Counter[str] = Counter()  # how often it has played with others, by their ids
