@@ -369,7 +369,7 @@ def test_who_is_stopped_or_crashes_in_a_match_leaves_it_so_that_nobody_waits(
         f"import time\ndef take_turn(view):\n    print('thinks', flush=True)\n    {does}\n"
     )
     with served(tmp_path / "kept", "--config", str(tmp_path / "house.toml")) as house:
-        join = [SCRIPT, "join", house.address, tmp_path / "bot.py", "--matches", "1"]
+        join: list[str | Path] = [SCRIPT, "join", house.address, tmp_path / "bot.py", "--matches", "1"]
         bots = [started(join) for _ in range(2)]
         try:
             first = thinker(bots)

@@ -1042,5 +1042,12 @@ def test_a_place_that_is_nowhere_is_refused(host: str) -> None:
 def test_hundreds_may_come_while_nobody_looks() -> None:
     most = min(500, int(Path("/proc/sys/net/core/somaxconn").read_text()))
     with listening("127.0.0.1", 0) as door, ExitStack() as coming:
-        for _ in range(most):
-            coming.enter_context(socket.create_connection(door.getsockname(), PATIENCE))
+        callers = [coming.enter_context(socket.create_connection(door.getsockname(), PATIENCE)) for _ in range(most)]
+        for number, caller in enumerate(callers):
+            caller.sendall(b"%d\n" % number)
+
+        door.settimeout(PATIENCE)
+        met = [coming.enter_context(door.accept()[0]) for _ in range(most)]
+        heard = sorted(int(one.makefile("rb").readline()) for one in met)
+
+    assert heard == list(range(most))

@@ -34,6 +34,8 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/server/test_impostors.py",
     "tests/server/test_pieces.py",
     "tests/server/test_stopping.py",
+    "tests/server/test_vanishing.py",
+    "tests/players/test_late_answers.py",
     "tests/harness/test_over_network.py",
     "tests/cli/test_stepping.py",
     "tests/cli/test_watch_in_place.py",

@@ -1,0 +1,69 @@
+"""Play foul at a server: stall, leave when losing, guess nonces; and see what it costs whom."""
+
+import asyncio
+
+import msgspec
+
+from fairplay.core.events import Fault
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.limits import Limits
+from tests.server.test_house import Open, Visit, fish, house_test
+
+BANK = Limits(move=0.25, bank=0.4, start_up=60.0)
+
+
+async def first_ejection(house: Open) -> tuple[str, Fault, str]:
+    """Who was ejected from the only match, and why, once it is on record."""
+    await house.until(lambda: house.house.finished)
+    [path] = house.journals().values()
+    match = verify(read(path))
+    [out] = match.result.ejected
+    assert match.result.ranking[0] == frozenset({1 - out.seat})
+    return match.names[out.seat], out.fault, out.why
+
+
+async def stall(visit: Visit, seconds: float) -> None:
+    """Take so many seconds for each turn, until the server hangs up."""
+    while (message := await visit.hear()) is not None:
+        if message["type"] == "take_turn":
+            await asyncio.sleep(seconds)
+        visit.caller.say(visit.answer(message))
+
+
+@house_test(fish(limits=BANK))
+async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(house: Open) -> None:
+    honest = asyncio.create_task((await house.come("ann")).play())
+
+    await stall(await house.come("eve"), 0.15)
+    await honest
+
+    name, fault, why = await first_ejection(house)
+    assert (name, fault) == ("eve", Fault.TIMED_OUT)
+    assert "the bank of 0.4 s for all turns is used up" in why
+
+
+@house_test(fish())
+async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has_won(house: Open) -> None:
+    honest = asyncio.create_task((await house.come("ann")).play())
+    eve = await house.come("eve")
+    await eve.play("take_turn", times=2)
+
+    leaving = await house.call({"token": eve.heard[0]["token"], "visit": "leave"})
+    assert await leaving.hear() is None
+    await honest
+
+    assert (await first_ejection(house))[:2] == ("eve", Fault.GONE)
+
+
+@house_test(fish())
+async def test_a_client_that_guesses_the_nonce_of_a_question_is_out_and_nobody_else(house: Open) -> None:
+    honest = asyncio.create_task((await house.come("ann")).play())
+    eve = await house.come("eve")
+    asked = await eve.play("take_turn")
+
+    number = int(asked["nonce"].partition("-")[0])
+    eve.caller.say(msgspec.json.encode({"nonce": f"{number + 1}-{'0' * 16}", "answer": None}) + b"\n")
+    await honest
+
+    assert (await first_ejection(house))[:2] == ("eve", Fault.MALFORMED)
