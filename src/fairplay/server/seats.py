@@ -24,13 +24,6 @@ Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it
 class SomebodyLeft(Exception):
     """Clients that were to play have left before the match began, of which nothing is on record then."""
 
-    def __init__(self, clients: Sequence[Visitor]) -> None:
-        super().__init__(", ".join(client.name for client in clients))
-        self.clients = clients
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.clients,)
-
 
 class Pause:
     """Lets a house stop between two questions: those that are open are answered, and no other is asked."""
@@ -136,7 +129,7 @@ class VisitorsTable(Table):
         before = took or {}
         seating = await super().seated(game, match_id=match_id, took=took, names=names, clock=clock)
         channels: dict[Seat, AsyncChannel] = dict(seating.channels)
-        left: list[Visitor] = []
+        left: list[str] = []
 
         async def sit_down(seat: Seat, awaited: Awaited) -> None:
             visitor = await awaited()
@@ -150,7 +143,7 @@ class VisitorsTable(Table):
             channels[seat] = seated = Seated(visitor, game, self._pause, self._vanished, **options)
             answer = await seated.hello()
             if not visitor.sits and isinstance(answer, Failed) and answer.fault is Fault.GONE:
-                left.append(visitor)
+                left.append(visitor.name)
                 self._vanished(visitor)
             visitor.sits = True
 
@@ -159,7 +152,7 @@ class VisitorsTable(Table):
                 for seat, awaited in self._visitors.items():
                     together.create_task(sit_down(seat, awaited))
             if left:
-                raise SomebodyLeft(left)
+                raise SomebodyLeft(", ".join(left))
         except BaseException:
             await close_all_async(channels.values())
             raise
