@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-PENALTY_S, MAX_PENALTY_S = 1.0, 60.0  # until suspects may sit with each other; with others it doubles for each time
+PENALTY_S, MAX_PENALTY_S = 0.25, 60.0  # until suspects may sit with each other; with others it doubles for each time
 ROOMS_PER_PENALTY = 32  # that open without a suspect before it counts as anybody, for each time
 
 

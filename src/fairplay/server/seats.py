@@ -17,6 +17,7 @@ from fairplay.players.remote import Remote
 from fairplay.referee.closing import close_all_async
 from fairplay.server.visitor import Visitor
 
+AWAY = (Fault.GONE, Fault.TIMED_OUT)  # the faults of clients that are not there
 A_MOMENT = 0.01  # seconds between two looks whether somebody still has to answer
 Awaited = Callable[[], Awaitable[Visitor | None]]  # who is to sit here, once it is there; None: it does not come
 
@@ -80,7 +81,7 @@ class Seated(Remote):
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say why, and cut the line; or hand over a receipt."""
-        if isinstance(parting, Ejected) and parting.moment is Moment.GREETING:
+        if isinstance(parting, Ejected) and parting.moment is Moment.GREETING and parting.fault in AWAY:
             self._vanished(self._visitor)
         if not self.part(parting):
             await super().close(parting)
