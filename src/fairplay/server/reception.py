@@ -146,7 +146,7 @@ class Reception:
                 raise Refused("crowd", why, Fault.FLOOD)
             with Timer(self._hello):
                 line = await open_line(connection, self._tls)
-                last = await self._let_in(line, place)
+                last = await self._let_in(line, address, place)
         except (Refused, Closed, TooMuch, OSError) as error:
             refused = self._refusal(error)
             last = wire.goodbye("", Failed(refused.fault, str(refused)))
@@ -170,7 +170,7 @@ class Reception:
                 return Refused("silent", f"did not say who it is within {self._hello:g} s", Fault.TIMED_OUT)
         return Refused("gone", reason(error), Fault.GONE)
 
-    async def _let_in(self, line: Line, place: str) -> bytes | None:
+    async def _let_in(self, line: Line, address: str, place: str) -> bytes | None:
         """Do what somebody came for; None: it stays, else these are the last words to it."""
         nonces = Nonces()
         said = await self._introduction(line, nonces)
