@@ -86,7 +86,7 @@ def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path
 
 
 REFUSED: dict[str, Any] = {
-    "a module": (["py:this:s", "greedy"], "nothing is imported because a record names it"),
+    "a module": (["in-process:this:s", "greedy"], "nothing is imported because a record names it"),
     "a client of a server": (["visitor:ann", "greedy"], "comes back to that house alone"),
     "a client of a course": (["course:fish", "greedy"], "cannot be sent for again"),
     "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),

@@ -153,7 +153,7 @@ def test_no_seed_and_no_path_of_this_machine_is_on_the_page(tournament: tuple[Pa
     page = page_of(folder, counted, cup)
 
     assert cup.seed.hex()[:12] not in page
-    assert str(folder) not in re.sub(r'File ".*?"', "", page), "but for what a player's own traceback says"
+    assert str(folder) not in re.sub(r"File &quot;.*?&quot;", "", page), "but for what a player's own traceback says"
 
 
 def test_a_journal_that_is_missing_or_damaged_is_said_to_be_so(

@@ -15,6 +15,7 @@ from fairplay.tournament.places import FILE
 from fairplay.tournament.runners import Hand, Runner, here
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup, Gate
+from tests.some import some
 from tests.tournament.small_cups import BAD, Noting, cup_of, played
 
 STEADY = f"{BAD}Steady"
@@ -75,7 +76,7 @@ def test_a_bot_that_was_refused_is_tried_again_and_leaves_nothing_behind(tmp_pat
 def test_each_trial_is_told_before_the_next_is_made() -> None:
     tried: list[str] = []
 
-    for done in here().do_all(tried.append, "abc"):
+    for done in some(here().do_all(tried.append, "abc")):
         assert done is None or done[0] == tried[-1]
 
 

@@ -1,6 +1,6 @@
 """fairplay resume: play a recorded match on, where it was interrupted or from any point."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,7 @@ def resume(
 def tell_players(file: str, sitting: Sitting) -> None:
     """Say which programs and ports of a journal are about to be run and opened, before any of them is."""
     for seat in sorted(sitting.match.seated):
-        for address in external_players(sitting.match.game.name, [sitting.addresses[seat]]):
+        for address in programs_and_ports(sitting.match.game.name, [sitting.addresses[seat]]):
             complain(f"{quoted(file)} names the player of seat {seat}: {quoted(address)}")
 
 
@@ -129,8 +129,13 @@ def naming_players(file: str) -> Iterator[None]:
             opening = read(file).opening
         except BadRequest:  # nobody can resume it
             raise error from None
-        named = ", ".join(quoted(address) for address in external_players(opening.game, opening.players))
+        named = ", ".join(quoted(address) for address in programs_and_ports(opening.game, opening.players))
         raise Unmarked(f"{error}; it names these players: {named}" if named else str(error)) from None
+
+
+def programs_and_ports(game: str, addresses: Iterable[str]) -> list[str]:
+    """The players that a journal can have run or let in; clients that came to a server cannot be sent for."""
+    return [one for one in external_players(game, addresses) if not one.startswith(("course:", "visitor:"))]
 
 
 def seating(

@@ -131,7 +131,9 @@ class Rehearsal:
         """Say to the player what the seat heard."""
         if self.changed is not None:
             for facts in range(self._known, heard.facts):
-                self.changed(Change(self._recorded.at(facts + 1)))
+                match = self._recorded.at(facts + 1)
+                if self.seat in match.game.order(match.state):  # or it is eliminated, and hears no more of them
+                    self.changed(Change(match))
         self._known = heard.facts
         if isinstance(heard.message, Start):
             await self.close(None)

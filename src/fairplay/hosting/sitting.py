@@ -72,7 +72,7 @@ def caution(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: b
 
 
 def external_players(game: str, addresses: Iterable[str]) -> list[str]:
-    """The addresses of programs, ports and modules: neither built-in players nor people at this terminal."""
+    """The addresses of programs, ports, modules and clients: neither built-in players nor people at this terminal."""
     return [address for address in addresses if address != HUMAN and not of_the_house(address, game)]
 
 
