@@ -213,7 +213,7 @@ def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path, monkeypatc
         guest.hear()
 
     with House(meet) as house:
-        done = fairplay("join", house.address, bot)
+        done = fairplay("join", house.address, bot, "--wait", "0.5")
 
     [file] = tmp_path.glob("*.py")
     assert done.code == 1
