@@ -31,12 +31,6 @@ MOST_MORE = 50_000  # kilobytes of memory that all of them may cost
 many_files = test_crowds.many_files
 
 
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long before it comes again."""
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
-
-
 class Shown:
     """A house with a match in the middle, and where it is seen."""
 
@@ -66,7 +60,8 @@ def a_match(folder: Path) -> Iterator[Shown]:
     """A house where two play on lines that break; at the end all is as if they had been alone, and nothing failed."""
     config = folder / "house.toml"
     config.write_text(CONFIG)
-    with served(folder / "house", "--config", str(config)) as house:
+    with pytest.MonkeyPatch.context() as patch, served(folder / "house", "--config", str(config)) as house:
+        patch.setattr(visit, "LONGEST_PAUSE", 0.5)  # of clients that come again
         gate = Gate(2)
         guests = [Guest(house.address, name, lambda: gate, breaks=4) for name in ("ann", "bob")]
         gate.until(lambda gate: gate.waiting == 1)

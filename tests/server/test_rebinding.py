@@ -58,9 +58,9 @@ ATTACKS = """async ({host, web, websocket, tcp, room}) => {
     };
     const LINES = '{"nonce": "1", "answer": {"visit": "watch"}}\\n'.repeat(9);
     const got = {};
-    for (const [name, attack] of Object.entries(attacks)) {
+    await Promise.all(Object.entries(attacks).map(async ([name, attack]) => {
         try { got[name] = await attack(); } catch { got[name] = ""; }
-    }
+    }));
     return got;
 }"""
 
