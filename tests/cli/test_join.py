@@ -13,7 +13,7 @@ from typing import Any, Self
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Event, Fault, Result
+from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
@@ -49,7 +49,7 @@ class Host:
     def __init__(self, door: Door, *, limits: Limits | None = None, out: Path | None = None) -> None:
         self.door = door
         self.result: Result
-        self._out = out  # a file that is there once somebody is ejected
+        self._out = out  # a file that is there once the match is over, and everybody was told
         self._limits = limits or Limits(move=5.0, start_up=20.0)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._host()))
         self._seating: asyncio.Task[list[Guest]]
@@ -66,10 +66,8 @@ class Host:
             return
         table: list[AsyncChannel] = [guest.remote, AsyncScripted(playing(GREEDY))]
         match = dealt(FISH, [guest.name or "guest", "greedy"], bytes(32))
-        self.result = (await play_async(match, table, inform=self._hear)).result
-
-    def _hear(self, event: Event, _: object) -> None:
-        if isinstance(event, Ejected) and self._out is not None:
+        self.result = (await play_async(match, table)).result
+        if self._out is not None:
             self._out.touch()
 
     def __enter__(self) -> Self:
@@ -197,8 +195,9 @@ def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monke
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
-    waits = f"from pathlib import Path\n\ndef take_turn(view):\n    while not Path({str(out)!r}).exists(): pass"
-    slow = in_process(waits, tmp_path, monkeypatch)
+    waits = f"while not Path({str(out)!r}).exists(): time.sleep(0.01)\n    time.sleep(1)"  # in which goodbye is read
+    source = f"import time\nfrom pathlib import Path\n\ndef take_turn(view):\n    {waits}"
+    slow = in_process(source, tmp_path, monkeypatch)
 
     done, result = against_greedy(scheme, slow, limits=Limits(move=0.3, start_up=20.0, goodbye=20.0), out=out)
 
