@@ -193,11 +193,13 @@ def test_the_board_fits_a_terminal_whose_size_changes(game: str, tmp_path: Path)
         terminal.see_fact(1)
         match, before = terminal.recorded.at(1), terminal.recorded.at(0)
         for columns, rows in ((60, 24), (100, 50), (80, 30)):
+            assert not terminal.screen.wrapped
             terminal.resize(columns, rows)
             board = title(game).text(
                 match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
             )
             terminal.see(f"\n{board}\n")
+            terminal.screen.wrapped = False  # a board of the old width may have been on its way
         terminal.press("ctrl-c")
         terminal.ended()
 
