@@ -10,14 +10,14 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
 
-from fairplay.players.cell import Cell
-from fairplay.players.level import Level, Sandbox
+from fairplay.players.level import Sandbox
+from tests.misbehaviour.crowd import started
 
 NOTES = 20
 FILE = Path(os.__file__).with_name("pydoc_data") / "topics.py"  # which is there for all, and mapped by nobody
@@ -147,18 +147,9 @@ class Measured(msgspec.Struct, frozen=True):
     seconds: float  # for a note
 
 
-@contextmanager
-def guest(way: Way, sandbox: Sandbox) -> Iterator["subprocess.Popen[str]"]:
+def guest(way: Way, sandbox: Sandbox | None) -> AbstractContextManager["subprocess.Popen[str]"]:
     """A program that passes notes or hears them."""
-    words = [sys.executable, "-I", "-S", "-c", GUEST, way.name, str(FILE), str(way.width)]
-    cell, pipe = Cell(words, sandbox), subprocess.PIPE
-    try:
-        with subprocess.Popen(cell.words, pass_fds=cell.inherited, stdin=pipe, stdout=pipe, text=True) as program:
-            cell.leave()
-            yield program
-            program.communicate()
-    finally:
-        cell.close()
+    return started([sys.executable, "-I", "-S", "-c", GUEST, way.name, str(FILE), str(way.width)], sandbox)
 
 
 def asked(program: "subprocess.Popen[str]", number: int | None) -> str:
@@ -171,8 +162,7 @@ def asked(program: "subprocess.Popen[str]", number: int | None) -> str:
 
 def measured(way: Way, notes: int = NOTES, sandbox: Sandbox | None = None) -> Measured:
     """Pass some notes."""
-    box = sandbox or Sandbox(Level.STRICT, pondering=True)
-    with guest(way, box) as sender, guest(way, box) as receiver:
+    with guest(way, sandbox) as sender, guest(way, sandbox) as receiver:
         asked(sender, 0), asked(receiver, None)
         right, since = 0.0, time.monotonic()
         for _ in range(notes):

@@ -81,5 +81,5 @@ def results(folder: Path) -> Any:
     found = json.loads((folder / "results.json").read_text())
     del found["times"]
     for match in found["matches"]:
-        del match["receipt"]
+        match.pop("receipt", None)  # a void match has none
     return found

@@ -18,6 +18,7 @@ from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful, verify
 from fairplay.players import wire
 from tests.cli.command import SCRIPT, fairplay, refusal
+from tests.cli.open_house import open_house
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.terminal import SHELL, Terminal
 from tests.cli.test_join import FISH as HOSTED
@@ -541,3 +542,23 @@ def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
         terminal.until("fairplay: the line was lost: the host says too much before ")  # it has, or has not, read hello
         assert terminal.ended() == 1
         assert terminal.settings == terminal.before
+
+
+def test_a_person_at_a_server_may_think_longer_than_programs(tmp_path: Path) -> None:
+    table = ("fish", "--set", "rows=3", "--set", "columns=3", "--max", "2", "--wait", "0.1", "--fill", "greedy")
+    times = ("--limit", "move=0.2,people=60")
+    with (
+        open_house(*table, *times, "--port", "0", "--folder", tmp_path / "kept") as server,
+        PseudoTerminal("join", server.place, "human", "--name", "human") as terminal,
+    ):
+        terminal.until(PROMPT)
+        with pytest.raises(AssertionError, match="never shown"):
+            terminal.until("is out", patience=1.0)
+        row, column = listed(terminal)[-1].split(",")
+        terminal.type(f"{row},{column}\n")
+        terminal.until(SEND)
+        terminal.type("\n")
+        terminal.until(PROMPT)
+
+    recorded = read_lawful(next((tmp_path / "kept").rglob("*.jsonl")))
+    assert acts(recorded, recorded.names.index("human"))[0] == f"places a penguin at [{row}, {column}]"

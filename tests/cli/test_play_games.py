@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.tournament import notebook
 from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 from tests.cli.cup_files import results
 
@@ -61,6 +62,13 @@ def test_with_a_folder_the_same_command_goes_on_and_another_one_is_refused(tmp_p
     assert refusal(other) == (
         f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another with --out"
     )
+
+
+@pytest.mark.parametrize("options", [(), ("--pondering",)])
+def test_programs_may_ponder_if_that_is_asked_for(options: tuple[str, ...], tmp_path: Path) -> None:
+    fairplay(*GAMES, *options, "--out", str(tmp_path))
+
+    assert notebook.read(tmp_path).opening.cup.pondering is bool(options)
 
 
 def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

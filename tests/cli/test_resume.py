@@ -115,6 +115,14 @@ def test_the_ejected_do_not_sit_down_again(tmp_path: Path) -> None:
     assert read(made).opening.players == ("random", str(bot), "greedy")
 
 
+def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", "bob=in-process:tests.tournament.players:Cheat", "cyd=random")
+
+    made = branch(path, tmp_path / "branch", "--at", "5")
+
+    assert [ejected.seat for ejected in verify(read(made)).ejected] == [1]
+
+
 def test_events_begin_where_the_match_goes_on(tmp_path: Path) -> None:
     path = journal(tmp_path)
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.cli.serve_course import chosen_rules
+from fairplay.course.servers import SERVERS
 from fairplay.tournament.places import FILE
 from tests.cli.command import SCRIPT, fairplay, in_foreground, refusal, started
 from tests.cli.test_interrupted import every_interruption
@@ -64,6 +66,12 @@ def test_what_makes_no_sense_is_refused_before_anybody_comes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert refusal(fairplay("serve", *options)).startswith(why)
+
+
+def test_a_course_may_be_served_for_an_exact_number_of_clients() -> None:
+    rules = chosen_rules(SERVERS["q"].rules, {"least": 2, "most": 2})
+
+    assert (rules.least, rules.most) == (2, 2)
 
 
 def test_a_port_that_is_taken_is_refused() -> None:

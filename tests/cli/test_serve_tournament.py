@@ -1,5 +1,6 @@
 """Let players sign up for a tournament at a house and play it: who may, who leaves, who comes back, and a crash."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -176,6 +177,25 @@ def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) 
     assert bob["faults"] == {"illegal": 1}
 
 
+def test_an_expelled_client_cannot_come_back_under_its_own_name_or_another(tmp_path: Path) -> None:
+    changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "faults": '{ default = "tournament" }'}
+    file = cup_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
+    with open_house("--tournament", file, "--port", "0", "--back", "0.5") as house:
+        honest = [Guest(house.place, name) for name in ("ann", "bob")]
+        cheat = Guest(house.place, "eve", lambda game, view: {"type": "place", "at": [99, 99]}).gone()
+        again = [Guest(house.place, name).gone() for name in ("eve", "mallory")]
+        assert house.over() == 0
+    for guest in honest:
+        assert guest.gone().told[-1] == OVER
+
+    assert cheat.matches == 1
+    assert [(guest.told[-1], guest.matches) for guest in again] == [(BEGUN, 0)] * 2
+    standings = {one["name"]: one for one in results(tmp_path / "cup")["standings"]}
+    assert standings.keys() == {"ann", "bob", "eve"}
+    assert standings["eve"]["faults"]["illegal"] == 1
+    assert [standings[name]["faults"] for name in ("ann", "bob")] == [{}, {}]
+
+
 ONCE = """
 from pathlib import Path
 from fairplay.games.fish import Fish
@@ -217,6 +237,16 @@ def test_a_program_that_fails_once_costs_one_match_and_plays_the_others(does: st
     [bob] = [one for one in results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
     assert bob["faults"] == {fault: 1}
     assert said.count("fairplay: playing fish as bob") == 6
+
+
+def test_its_log_can_be_json(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    with started([SCRIPT, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
+        assert server.stderr is not None
+        line = json.loads(server.stderr.readline())
+        server.kill()
+
+    assert line["event"] == "open"
 
 
 def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:

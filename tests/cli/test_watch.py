@@ -1,23 +1,29 @@
 """Follow a match at a house from the command line: by lines, and as JSON."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from fairplay.cli.watch import in_ascii
+from fairplay.cli import visiting
+from fairplay.cli import watch as watch_module
+from fairplay.cli.watch import CUT_OFF, in_ascii, in_place
 from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words, standings
 from fairplay.players import wire
+from fairplay.server.following import QUIET, Follower, Watched
 from fairplay.server.hub import Hub
 from tests.cli.command import Done, fairplay, refusal, script
 from tests.cli.test_join import Script
 from tests.server.houses import Running, running
-from tests.server.watchers import story
+from tests.server.watchers import Spectator, story
 
 HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n"
 PLACE = {"type": "place", "at": [0, 0]}
@@ -158,6 +164,38 @@ def test_the_lines_for_programs_are_ascii_whatever_the_house_says() -> None:
 def test_a_line_that_is_too_deep_is_refused() -> None:
     with pytest.raises(BadRequest, match="no line of a room"):
         in_ascii(b"[" * 100_000 + b"]" * 100_000)
+
+
+def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visiting, "ANSWER", 1.0)
+    with Script(HELLO, QUIET + b"\n", pause=2.0) as server:
+        done = fairplay("watch", server.address)
+
+    assert done.err.endswith("fairplay: " + f"{server.address}: {CUT_OFF}\n")
+
+
+def test_a_turn_took_as_long_as_the_event_before_it_is_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    follower, spectator, times = Follower(), Spectator(), []
+
+    @contextmanager
+    def off_screen(_: object, match: Watched, took: Callable[[], Mapping[int, Sequence[float]]]) -> Iterator[Any]:
+        yield SimpleNamespace(observe=lambda *_: times.append(sum(map(sum, took().values()))))
+
+    monkeypatch.setattr(watch_module, "live", off_screen)
+    clock = iter(range(1000))
+
+    async def work() -> None:
+        hub = Hub("r1", "the ice", now=lambda: float(next(clock)))
+        hub.add(spectator)
+        for event, match in story("fish", 2)[:6]:
+            hub.observe(event, match)
+            await hub.caught_up()
+
+    asyncio.run(work())
+    told = [told for line in spectator.lines if (told := follower.hear(json.dumps(line).encode())) is not None]
+
+    assert not in_place(told[0], told[1:])
+    assert times == [float(number) for number in range(6)]
 
 
 def test_help_names_the_room(house: Running) -> None:

@@ -204,13 +204,13 @@ def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
     assert why in " ".join(words.split())
 
 
-@pytest.mark.parametrize("seat", ["1", "bob"])
-def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seat", "name"), [("0", "ann"), ("1", "bob"), ("bob", "bob")])
+def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, name: str, tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", CRASHES)
     path = journal(tmp_path, f"ann={crash}", f"bob={crash}", "cyd=greedy")
 
     assert told(path, "--seat", seat).count("was ejected") == 1
-    assert [one["name"] for one in data(path, "--seat", seat)] == ["bob"]
+    assert [one["name"] for one in data(path, "--seat", seat)] == [name]
     assert told(path, "--seat", "2") == "cyd, seat 2, was not ejected\n"
 
 

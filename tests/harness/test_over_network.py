@@ -14,10 +14,12 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.course.q import state_to
+from fairplay.course.servers import ServerRules
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
 from fairplay.games.q.pieces import NAMES
 from fairplay.harness import clients as harness_clients
+from fairplay.harness import over_network
 from fairplay.harness.cases import read_cases
 from fairplay.harness.over_network import (
     LOOPBACK,
@@ -29,10 +31,12 @@ from fairplay.harness.over_network import (
     xserver_xclients,
 )
 from fairplay.players.places import host_and_port
+from fairplay.server.course import Served
 from tests.cli.command import fairplay, refusal
 from tests.cli.test_join import Script
+from tests.harness.test_all_cases import COURSE
 
-CASES = Path(__file__).parents[3] / "shared" / "cases" / "course" / "q" / "xserver-xclients.jsonl"
+CASES = COURSE / "q" / "xserver-xclients.jsonl"
 
 
 def config(*names: str, **referee: Any) -> dict[str, Any]:
@@ -103,6 +107,22 @@ def test_both_ends_of_q_find_each_other() -> None:
 
     assert told[0][1] == []
     assert told[0][0]
+
+
+def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[ServerRules] = []
+
+    async def serve(dialect: Any, rules: ServerRules, *_: Any, **options: Any) -> Served:
+        found.append(rules)
+        return Served([], [])
+
+    monkeypatch.setattr(over_network, "serve", serve)
+    referee = {"per-turn": 3, "config-s": {"qbo": 9, "fbo": 5}}
+    q_server(1, {"server-tries": 4, "server-wait": 7, "wait-for-signup": 6, "ref-spec": referee})
+
+    [rules] = found
+    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (4, 7, 6, 3)
+    assert rules.parameters == {"q_bonus": 9, "finish_bonus": 5}
 
 
 def test_a_state_for_others_than_came_is_not_played() -> None:

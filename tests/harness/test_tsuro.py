@@ -41,6 +41,12 @@ def test_a_colour_that_is_no_longer_there_is_ignored() -> None:
     assert xboard(STATE, ["black", [34, 0]]) == [[34, 0], "red", "C", 0, 0]
 
 
+def test_two_avatars_that_leave_the_board_together_do_not_collide() -> None:
+    state = [[[34, 0], "red", "C", 0, 0], [[34, 0], "blue", "H", 2, 0], [[33, 0], "white", "D", 0, 2]]
+
+    assert xboard(state, ["red", [3, 90]]) == "red died"
+
+
 def test_without_red_there_is_nothing_to_say() -> None:
     assert xboard(STATE[1:], ["blue", [34, 0]]) == "red never played"
 

@@ -14,9 +14,9 @@ from fairplay.players.level import Level, Sandbox
 
 
 @contextmanager
-def started(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
-    """A program in a strict sandbox."""
-    cell = Cell(command, Sandbox(Level.STRICT, pondering=True))
+def started(command: list[str], sandbox: Sandbox | None = None) -> Iterator["subprocess.Popen[str]"]:
+    """A program in a sandbox; in a strict one, if nothing else is said."""
+    cell = Cell(command, sandbox or Sandbox(Level.STRICT, pondering=True))
     pipe = subprocess.PIPE
     try:
         with subprocess.Popen(cell.words, pass_fds=cell.inherited, stdin=pipe, stdout=pipe, text=True) as program:

@@ -190,6 +190,18 @@ def test_null_is_an_answer_and_guests_of_one_name_get_different_labels(tmp_path:
     run(host())
 
 
+def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
+    async def host() -> None:
+        async with opened(tmp_path, window=0.01) as door:
+            for times in (1, 2):
+                caller, welcome, _ = await door.sign_up({"name": "Tim_1"})
+                assert welcome["name"] == "Tim_1"
+                caller.leave()
+                await door.house.until("gone", "Tim_1", times=times)
+
+    run(host())
+
+
 def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as door:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fairplay.journal.append_file import Disk
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
 from fairplay.tournament.ratings import rate
-from fairplay.tournament.round import MOST_FAILURES
+from fairplay.tournament.round import MOST_FAILURES, MOST_IN_A_ROW
 from fairplay.tournament.runners import here, pool
 from fairplay.tournament.settings import Duplicate, RoundRobin
 from fairplay.tournament.spec import Consequence
@@ -196,3 +197,22 @@ def test_if_one_match_after_the_other_fails_the_tournament_stops_and_goes_on_lat
 
     assert notebooks.read(tmp_path).counted == {}
     assert len(played(cup, tmp_path)[0]) == 30
+
+
+def test_failures_with_matches_that_end_between_them_do_not_stop_a_tournament(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup, create, tries = cup_of("random", "greedy", format=RoundRobin(games=30)), Disk.create, count()
+
+    def failing(disk: Disk, path: str) -> int:
+        if "/matches/" in path and next(tries) % 2 == 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return create(disk, path)
+
+    monkeypatch.setattr(Disk, "create", failing)
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path, observers=[noting])
+
+    assert len(noting.heard(AttemptFailed)) > MOST_IN_A_ROW
+    assert len(counted) == 30

@@ -73,6 +73,17 @@ def test_a_bot_that_was_refused_is_tried_again_and_leaves_nothing_behind(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_bot_that_failed_before_an_interruption_is_refused_when_the_tournament_is_started_again(
+    tmp_path: Path,
+) -> None:
+    cup = cup_with(f"ann={STEADY}", f"bob={BAD}Crasher", f"cyd={STEADY}", gate=Gate.REFUSE)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(cup, tmp_path, here, [Interrupting(2)])
+
+    with pytest.raises(BadRequest, match="not ready to play: bob"):
+        conduct(cup, tmp_path, here)
+
+
 def test_each_trial_is_told_before_the_next_is_made() -> None:
     tried: list[str] = []
 

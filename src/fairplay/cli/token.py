@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -52,7 +53,7 @@ def token(
         revoke_token(where, name)
     elif output is not None:
         with new_file(Path(output)) as file:
-            os.write(file, f"{make_token(where, name)}\n".encode())
+            file.write(f"{make_token(where, name)}\n")
     else:
         click.echo(make_token(where, name))
 
@@ -70,7 +71,7 @@ def directory(folder: str | None, tournament: str | None) -> Path:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[int]:
+def new_file(path: Path) -> Iterator[TextIO]:
     """A file that only its owner can read, and that is not left behind if nothing comes of it."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -78,10 +79,8 @@ def new_file(path: Path) -> Iterator[int]:
         raise BadRequest(f"{path} exists already, and is not overwritten") from None
     except (OSError, ValueError) as error:
         raise BadRequest(f"{path} cannot be written: {reason(error)}") from None
-    try:
-        yield file
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(file)
+    with ExitStack() as undo:
+        undo.callback(path.unlink, missing_ok=True)
+        with os.fdopen(file, "w") as opened:
+            yield opened
+        undo.pop_all()

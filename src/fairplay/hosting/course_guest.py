@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 from fairplay.core.chance import SEED_BYTES
@@ -84,13 +85,12 @@ def visit_course(
 async def started(command: Command, game: Game[Any, Any, Any], limits: Limits, sandbox: Sandbox) -> Remote:
     """A channel to a program that has said hello. Raises PlayerFailed."""
     remote = Remote(await Program.start(command.words, sandbox=sandbox), game, limits=limits)
-    try:
+    async with AsyncExitStack() as undo:
+        undo.push_async_callback(lambda: surely(remote.close(None)))
         answer = await remote.hello()
         if isinstance(answer, Failed):
             raise PlayerFailed(answer)
-    except BaseException:
-        await surely(remote.close(None))
-        raise
+        undo.pop_all()
     return remote
 
 
