@@ -12,6 +12,7 @@ import pytest
 
 from fairplay.tournament import notebook as notebooks
 from tests.cli.command import SCRIPT, in_foreground, started
+from tests.python_path import python_path
 
 CUP = {
     "game": '"fish"',
@@ -52,7 +53,7 @@ def nappers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let there be a player that naps, for this process and for those that it starts."""
     (folder / "napper.py").write_text(NAPPER)
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", python_path(folder))
 
 
 def napping(

@@ -27,6 +27,7 @@ from tests.cli.command import (
     script,
     started,
 )
+from tests.python_path import python_path
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
 
@@ -200,7 +201,7 @@ def waiting(
     command = ["play", "fish", "greedy", "random", address, *SMALL, "--seed", "7", "--journal", str(directory)]
     with started(
         [SCRIPT, *command, *BEST_SANDBOX, "--events", "--limit", "100"],
-        env={**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": python_path(directory), "PYTHONDONTWRITEBYTECODE": "1"},
         start=start,
     ) as process:
         try:

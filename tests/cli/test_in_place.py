@@ -17,6 +17,7 @@ from fairplay.render.text import bare, cut
 from tests.cli.command import fairplay, refusal
 from tests.cli.terminal import SHELL, Terminal
 from tests.players.programs import soon
+from tests.python_path import python_path
 
 OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 SIZES = [(80, 24), (60, 24), (80, 60), (60, 60)]
@@ -59,7 +60,7 @@ class Watched(Terminal):
         (folder / "gated.py").write_text(GATED)
         self.gate, self.folder, self.game = Gate(folder), folder, game
         other = OTHERS[game]
-        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": str(folder)}
+        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": python_path(folder)}
         environment |= more.pop("environment", {})  # type: ignore[call-overload]
         players = [f"Ann={other}", "Bob=in-process:gated:take_turn", f"Zoë={other}"]
         arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals")]
@@ -278,7 +279,7 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
         terminal.ended()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
         arguments = ["resume", str(path), "greedy", "in-process:gated:take_turn", "greedy", "--pace", "0"]
-        environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": str(tmp_path)}
+        environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": python_path(tmp_path)}
         with Terminal(*arguments, environment=environment) as resumed:
             resumed.see("fish 0: ")
             assert resumed.screen.other

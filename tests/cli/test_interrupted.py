@@ -12,6 +12,7 @@ import pytest
 
 from fairplay.cli.interrupts import sigterm_interrupts
 from tests.cli.command import INTERRUPTIONS, SCRIPT, in_background, in_foreground
+from tests.python_path import python_path
 
 STARTED = {"the script": [str(SCRIPT)], "python -m": [sys.executable, "-m", "fairplay_command"]}
 every_interruption = pytest.mark.parametrize(("start", "kind"), INTERRUPTIONS.values(), ids=INTERRUPTIONS)
@@ -39,7 +40,7 @@ def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": python_path(tmp_path)},
         preexec_fn=in_foreground,
     ) as process:
         there.read_text()  # which waits until the module is being loaded

@@ -19,6 +19,7 @@ from fairplay.games import GAMES, title
 from fairplay.render.text import breadth, stand_in
 from tests.alike import one_id
 from tests.cli.command import SCRIPT, SMALL, Done, fairplay, script
+from tests.python_path import python_path
 
 CHEAT = """
 def take_turn(view):
@@ -62,7 +63,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(*arguments: str, within: Path) -> Done:
-    return script("play", *arguments, environment={"PYTHONPATH": str(within)})
+    return script("play", *arguments, environment={"PYTHONPATH": python_path(within)})
 
 
 def arguments(verb: str, games: Path) -> list[str]:
@@ -123,7 +124,7 @@ def written(verb: str, games: Path, encoding: str) -> tuple[int, str, str]:
 
 def run(verb: str, games: Path, **options: Any) -> Done:
     """The same in a process of its own."""
-    environment = {"PYTHONPATH": str(games), **options.pop("environment", {})}
+    environment = {"PYTHONPATH": python_path(games), **options.pop("environment", {})}
     return script(*arguments(verb, games), environment=environment, **options)
 
 
@@ -236,7 +237,7 @@ def test_a_terminal_gets_colours_unless_somebody_does_not_want_any(
 ) -> None:
     terminal, end = os.openpty()
     env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    env |= {"TERM": "xterm-256color", "PYTHONPATH": str(games), **environment}
+    env |= {"TERM": "xterm-256color", "PYTHONPATH": python_path(games), **environment}
 
     with subprocess.Popen([SCRIPT, *arguments(verb, games)], stdout=end, env=env) as process:
         os.close(end)

@@ -10,6 +10,7 @@ import pytest
 from fairplay.tournament import notebook
 from tests.cli.command import SMALL, fairplay, in_process, refusal, script
 from tests.cli.cup_files import results
+from tests.python_path import python_path
 
 ONE = ("--jobs", "1")
 NOT_KEPT = "fairplay: journals and results are not kept; --out DIR keeps them"
@@ -73,7 +74,7 @@ def test_programs_may_ponder_if_that_is_asked_for(options: tuple[str, ...], tmp_
 
 def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = in_process('def take_turn(view):\n    raise RuntimeError("\\x1b[2Jboom")', tmp_path, monkeypatch)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", python_path(tmp_path))
 
     done = fairplay("play", "fish", "greedy", f"b\x1b[2Jad={bad}", *SMALL, "--games", "4", *ONE)
 
@@ -96,7 +97,7 @@ def test_what_players_print_in_a_worker_is_no_result(tmp_path: Path, monkeypatch
 
     done = script(
         *("play", "fish", "greedy", f"ann={chatty}", *SMALL, "--games", "2", *ONE),
-        environment={"PYTHONPATH": str(tmp_path)},
+        environment={"PYTHONPATH": python_path(tmp_path)},
     )
 
     assert done.code == 0

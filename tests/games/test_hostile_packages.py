@@ -12,6 +12,7 @@ from fairplay import BadRequest
 from fairplay.games import game_with, hand_over
 from tests.cli.command import BEST_SANDBOX, GOOD, SCRIPT, SMALL, Done, refusal, script, started
 from tests.games.others import COIN, module, nothing_known, package
+from tests.python_path import python_path
 
 __all__ = ["nothing_known"]
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # of having been loaded
@@ -34,7 +35,7 @@ def run_with(folder: Path, *words: str) -> Done:
 
 def path_with(folder: Path) -> dict[str, str]:
     """The path of modules with this folder first."""
-    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    return {"PYTHONPATH": python_path(folder)}
 
 
 def was_loaded(folder: Path) -> bool:

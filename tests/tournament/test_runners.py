@@ -27,6 +27,7 @@ from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.worker import Job
 from tests.hosting.specs import spec_of
 from tests.players.programs import gained, holdings, nothing_left, soon
+from tests.python_path import python_path
 from tests.tournament.players import FLAG
 from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
 
@@ -195,7 +196,9 @@ if __name__ == "__main__":
     played(cup_of("a={BAD}Slow", "b={BAD}Slow", format=RoundRobin(games=4)), Path({str(tmp_path)!r}), lambda: pool(2))
 """
     (tmp_path / "manager.py").write_text(text)
-    manager = subprocess.Popen([sys.executable, tmp_path / "manager.py"], env={**os.environ, "PYTHONPATH": ROOT})
+    manager = subprocess.Popen(
+        [sys.executable, tmp_path / "manager.py"], env={**os.environ, "PYTHONPATH": python_path(ROOT)}
+    )
     journals = tmp_path / "matches"
     assert at_last(lambda: len(list(journals.glob("*.jsonl"))) == 2)
     workers = children_of(manager.pid)
@@ -263,7 +266,7 @@ if __name__ == "__main__":
     (tmp_path / "manager.py").write_text(text)
     done = subprocess.run(
         [sys.executable, tmp_path / "manager.py"],
-        env={**os.environ, "PYTHONPATH": ROOT},
+        env={**os.environ, "PYTHONPATH": python_path(ROOT)},
         capture_output=True,
         timeout=60,
         check=False,
