@@ -243,10 +243,10 @@ def test_its_log_can_be_json(tmp_path: Path) -> None:
     file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     with started([SCRIPT, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
         assert server.stderr is not None
-        line = json.loads(server.stderr.readline())
+        line = server.stderr.readline()
         server.kill()
 
-    assert line["event"] == "open"
+    assert json.loads(line)["event"] == "open"
 
 
 def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:
