@@ -25,7 +25,7 @@ from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import game_with
 from fairplay.games.fish import Fish
-from fairplay.players import wire
+from fairplay.players import event_loop, wire
 from fairplay.players.address import house_strategy
 from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
@@ -256,7 +256,7 @@ def main() -> None:
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
         parser.error(f"there is no benchmark {', '.join(unknown)} here")
-    figures = {name: asyncio.run(measured(BENCHMARKS[name], chosen.rounds)) for name in chosen.names or known}
+    figures = {name: event_loop.run(measured(BENCHMARKS[name], chosen.rounds)) for name in chosen.names or known}
     if chosen.json:
         json.dump(
             {name: {**figure._asdict(), "ratio": figure.ours / figure.bare} for name, figure in figures.items()},

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.clients import FAULTS, HONEST, Crowd, House, house_of, percentile, until
 from fairplay.games.fish import Fish
+from fairplay.players import event_loop
 
 ROOMS = 500
 SECONDS = 30.0
@@ -71,7 +72,7 @@ async def loaded(house: House, rooms: int, seconds: float, warm_up: float) -> Fi
 def measured(rooms: int, seconds: float, warm_up: float) -> Figure:
     """A house of its own, under load."""
     with house_of(GAME) as house:
-        return asyncio.run(loaded(house, rooms, seconds, warm_up))
+        return event_loop.run(loaded(house, rooms, seconds, warm_up))
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from fairplay.games.fish import Fish
 from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import wire
+from fairplay.players import event_loop, wire
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.location import near
@@ -192,7 +192,7 @@ def measured(name: str, matches: int | None, seconds: float) -> Figure:
     async def measure() -> Figure:
         return await part(matches or usual, seconds)
 
-    return asyncio.run(measure())
+    return event_loop.run(measure())
 
 
 def main() -> None:

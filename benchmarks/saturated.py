@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import wire
+from fairplay.players import event_loop, wire
 from fairplay.players.address import house_strategy
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
@@ -267,35 +266,21 @@ def checked(folder: Path, matches: int) -> None:
         assert recorded.closing is not None and not recorded.closing.result.ejected
 
 
-LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
-with suppress(ImportError):
-    import uvloop
-
-    LOOPS["uvloop"] = uvloop.new_event_loop
-
-
 def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of both; {ROUNDS} if nothing is said")
-    parser.add_argument("loops", nargs="*", metavar="LOOP", help=f"of {', '.join(LOOPS)}; all if none is given")
     chosen = parser.parse_args()
-    figures = {}
     collect_seldom()
-    for name in chosen.loops or LOOPS:
-        with asyncio.Runner(loop_factory=LOOPS[name]) as runner:
-            figures[name] = runner.run(saturated(chosen.rooms, chosen.rounds))
+    figures = ours, bare, ratio, busy = event_loop.run(saturated(chosen.rooms, chosen.rounds))
     if chosen.json:
         json.dump(figures, sys.stdout)
         print()
         return
-    print(f"{'saturated':<12}{'turns/s':>9}{'echo':>9}{'ratio':>8}{'us':>9}{'echo':>9}{'ratio':>8}")
-    for name, (ours, bare, ratio, busy) in figures.items():
-        print(
-            f"{name:<12}{ours.turns:>9.0f}{bare.turns:>9.0f}{ratio:>8.1%}{ours.busy:>9.1f}{bare.busy:>9.1f}{busy:>8.1%}"
-        )
+    print(f"{'turns/s':>9}{'echo':>9}{'ratio':>8}{'us':>9}{'echo':>9}{'ratio':>8}")
+    print(f"{ours.turns:>9.0f}{bare.turns:>9.0f}{ratio:>8.1%}{ours.busy:>9.1f}{bare.busy:>9.1f}{busy:>8.1%}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.clients import DEADLINE, HONEST, Crowd, House, house_of, percentile, until
 from fairplay.games.fish import Fish
+from fairplay.players import event_loop
 
 ROOMS = 10
 EACH = 100  # spectators in a room
@@ -134,7 +135,7 @@ async def compared(house: House, rooms: int, each: int, seconds: float, nice: in
 def measured(rooms: int, each: int, seconds: float, nice: int) -> Figure:
     """A house of its own, with spectators."""
     with house_of(GAME) as house:
-        return asyncio.run(compared(house, rooms, each, seconds, nice))
+        return event_loop.run(compared(house, rooms, each, seconds, nice))
 
 
 def main() -> None:

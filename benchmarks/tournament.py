@@ -18,6 +18,7 @@ from fairplay.core.chance import derive
 from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.key import KEY_BYTES
+from fairplay.players import event_loop
 from fairplay.players.sandbox import why_not_strict
 from fairplay.tournament import notebook
 from fairplay.tournament.events import Audience
@@ -104,7 +105,7 @@ def one_worker(rounds: int) -> Figure:
 def programs(rounds: int) -> Figure:
     """Two workers with matches of programs, beside what the matches themselves take."""
     cup = cup_of((BOT, BOT), PROGRAMS, "strict")
-    single = asyncio.run(sampled(cup.match(cup.players, 0)))
+    single = event_loop.run(sampled(cup.match(cup.players, 0)))
     ours = min(tournament(cup, 2) for _ in range(max(1, rounds // 3)))
     other = PROGRAMS * single / 2
     return Figure(ours, other, ours / other, "of games x (turns x cost of a turn + start-up) / workers; at most 1.3")

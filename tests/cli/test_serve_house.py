@@ -113,20 +113,17 @@ def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme
     [line] = re.findall(r"^    (openssl .*)$", SERVING.read_text(), re.MULTILINE)
     subprocess.run(shlex.split(line), cwd=tmp_path, check=True, capture_output=True, timeout=ENOUGH)
     certificate, key = tmp_path / "house.pem", tmp_path / "key.pem"
-    options = ("--fill", "random", "--max", "2", "--wait", "0.1", "--websocket", "0", "--folder", tmp_path / "kept")
+    options = ("--fill", "random", "--max", "2", "--wait", "0.1", "--limit", "60", "--websocket", "0")
 
-    with open_house(*FISH, "--tls", certificate, key, *options) as house:
+    with open_house(*FISH, "--tls", certificate, key, "--folder", tmp_path / "kept", *options) as house:
         tcp, websocket = re.findall(r"127\.0\.0\.1:(\d+)", "".join(house.told))
         place = f"{scheme}://localhost:{tcp if scheme == 'tls' else websocket}"
         joined = script("join", place, "greedy", "--matches", "1", "--ca", str(certificate), timeout=ENOUGH)
+        assert joined.code == 0, joined
         until = time.monotonic() + ENOUGH
-        while (
-            "OVER SINCE" not in fairplay("status", place, "--ca", str(certificate)).out
-        ):  # who played hears of it first
-            assert time.monotonic() < until
+        while "OVER SINCE" not in (status := fairplay("status", place, "--ca", str(certificate))).out:
+            assert time.monotonic() < until, status  # who played hears of it first
         assert house.stop() == 0
-
-    assert joined.code == 0, joined
 
 
 def test_whoever_serves_looks_for_garbage_seldom_and_never_among_what_was_there_before() -> None:

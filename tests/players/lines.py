@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from fairplay.players.event_loop import TimingEventLoop, TimingSelector
 from fairplay.players.line import Closed, Hear, Line, TooMuch
 
 T = TypeVar("T")
@@ -16,14 +17,16 @@ Step = tuple[float, bytes | Reply | Closed | TooMuch]  # after so many seconds
 
 
 class Leap(selectors.DefaultSelector):
-    """A selector that does not wait, but says how long it would have."""
+    """A selector that does not wait, but says how long it would have; and how often it has looked."""
 
     def __init__(self, waited: Callable[[float], None]) -> None:
         super().__init__()
         self._waited = waited
+        self.looks = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
+        self.looks += 1
         if not ready:
             if timeout is None:
                 raise AssertionError("everybody waits, and nothing will ever happen")
@@ -31,12 +34,17 @@ class Leap(selectors.DefaultSelector):
         return ready
 
 
-class Clockwork(asyncio.SelectorEventLoop):
+class TimingLeap(TimingSelector, Leap):
+    """The same, which can be observed."""
+
+
+class Clockwork(TimingEventLoop):
     """An event loop with a clock of its own: a day takes no time."""
 
     def __init__(self) -> None:
         self.now = 1000.0
-        super().__init__(Leap(self.pass_time))
+        self.leap = TimingLeap(self.pass_time)
+        super().__init__(self.leap)
 
     def time(self) -> float:
         return self.now

@@ -13,16 +13,13 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.connection import CHUNK, MOST_HELD, MOST_SHOWN, MOST_UNREAD, Connection, notice_loss, over_tcp
+from fairplay.players.event_loop import new_event_loop
 from fairplay.players.hall import Hall
 from fairplay.players.line import Closed, Cut, TooMuch
 from tests.players.cancelling import When, cancelled_at
 
 T = TypeVar("T")
-LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
-with suppress(ImportError):
-    import uvloop
-
-    LOOPS["uvloop"] = uvloop.new_event_loop
+LOOPS = {"ours": new_event_loop, "of a caller": asyncio.new_event_loop}
 MUCH = b"x" * 10_000_000  # bytes: more than any machine takes for somebody who never reads
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

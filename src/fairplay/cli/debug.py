@@ -1,6 +1,5 @@
 """fairplay debug: give a player again what a seat heard in a recorded match."""
 
-import asyncio
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from fairplay.hosting.troubles import counted
 from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful
+from fairplay.players import event_loop
 from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
@@ -102,7 +102,7 @@ def debug(
     places, tell = {other: find(one, other) for other, one in rest.items()}, Teller(sys.stdout)
     stage = Stage(recorded, seat, turn, heard, match, tell, colour=in_colour(sys.stdout))
     with Table(places, limits=terms.limits or DEFAULT, sandbox=terms.sandbox or OPEN) as table:
-        same = asyncio.run(stage.perform(address, find_player, terms, table, rest if play_on else None))
+        same = event_loop.run(stage.perform(address, find_player, terms, table, rest if play_on else None))
     tell.check()
     tell_evidence(stage.notes, match.names)
     context.exit(0 if same else 1)

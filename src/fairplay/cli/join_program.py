@@ -1,6 +1,5 @@
 """Let a program of this machine take part in matches elsewhere, and show what it says to whoever lets it play."""
 
-import asyncio
 from collections.abc import Iterator
 from functools import partial
 
@@ -13,7 +12,7 @@ from fairplay.core.messages import Failed, Tell
 from fairplay.hosting.table import OPEN
 from fairplay.hosting.terms import Terms
 from fairplay.hosting.troubles import Trouble, advice, shortened
-from fairplay.players import wire
+from fairplay.players import event_loop, wire
 from fairplay.players.bot_log import BotLog, log_path, open_log
 from fairplay.players.dial import Lost
 from fairplay.players.location import Command
@@ -104,7 +103,7 @@ def took_part(
     )
     goodbye = None
     try:
-        goodbye = asyncio.run(relay.play(visit.lines()))
+        goodbye = event_loop.run(relay.play(visit.lines()))
     except ProgramFailed as error:
         onlooker.show_rest()
         for line in explained(error.failed, address, at_hello=error.at_hello):

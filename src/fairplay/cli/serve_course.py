@@ -1,6 +1,5 @@
 """Be the server of a course from the command line."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from fairplay.cli.waiting import lines
 from fairplay.core.errors import BadRequest
 from fairplay.course.dialects import DIALECTS
 from fairplay.course.servers import SERVERS, ServerRules
+from fairplay.players import event_loop
 from fairplay.render.words import quoted
 from fairplay.server.course import serve
 from fairplay.tournament.places import MATCHES
@@ -35,7 +35,7 @@ def serve_course(game: str, given: Mapping[str, Any]) -> None:
     before = journals_in(journal)
     serving = serve(DIALECTS[game], rules, host, port, tell=told.tell, show=told.show, journal=journal)
     try:
-        served = asyncio.run(serving)
+        served = event_loop.run(serving)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted{on_record(journal, before)}") from None
     click.echo(json.dumps(server.result(served.ranks, served.out), separators=(",", ":")))

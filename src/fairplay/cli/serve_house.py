@@ -1,6 +1,5 @@
 """Keep a house from the command line: what its options mean, and how it is told that it should stop."""
 
-import asyncio
 import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from fairplay.cli.match_options import settings as parameters_from
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
+from fairplay.players import event_loop
 from fairplay.server.logs import logging_to, on_stderr
 from fairplay.server.settings import HouseSettings, offer, read_settings, settings, strangers_from
 from fairplay.tournament import notebook
@@ -76,18 +76,11 @@ def run(serving: Coroutine[Any, Any, None]) -> None:
     """Serve until Ctrl-C or SIGTERM, which stops it in good order, with exit code 0; the second one does so at once."""
     from fairplay.server.serving import collect_seldom
 
-    try:
-        import uvloop
-
-        factory = uvloop.new_event_loop
-    except ImportError:
-        factory = None
     collect_seldom()
-    with asyncio.Runner(loop_factory=factory) as runner:
-        try:
-            runner.run(serving)
-        except KeyboardInterrupt:
-            click.echo("fairplay: stopped; the same command goes on with what was being played", err=True)
+    try:
+        event_loop.run(serving)
+    except KeyboardInterrupt:
+        click.echo("fairplay: stopped; the same command goes on with what was being played", err=True)
 
 
 def serve_tournament(path: Path, given: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from fairplay.games.q.strategies import RECIPES
 from fairplay.harness.clients import Actor, Deed, act_all
 from fairplay.harness.q import Actors
 from fairplay.harness.tsuro import PlayerSpec, strategy
+from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
 from fairplay.players.course_client import unsaid
 from fairplay.referee.host import complain
@@ -79,7 +80,7 @@ def fish_server(port: int) -> Any:
 def fish_clients(count: int, port: int, host: str = LOOPBACK, *, verbose: bool = False) -> None:
     """So many good players."""
     actors = [Actor(letters(number), house_strategy("fish", "lookahead:2")) for number in range(count)]
-    asyncio.run(act_all(DIALECTS["fish"], host, port, actors, tell=say, verbose=verbose))
+    event_loop.run(act_all(DIALECTS["fish"], host, port, actors, tell=say, verbose=verbose))
 
 
 def letters(number: int) -> str:
@@ -102,12 +103,12 @@ def tsuro_clients(host: str, port: int, plain: Any, *, verbose: bool = False) ->
     """The players that are read, in their order."""
     players: tuple[PlayerSpec, ...] = read(plain, tuple[PlayerSpec, ...], "a list of players")
     actors = [Actor(one.name, house_strategy("tsuro", strategy(one.strategy))) for one in players]
-    asyncio.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say, verbose=verbose))
+    event_loop.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say, verbose=verbose))
 
 
 def q_server(port: int, plain: Any) -> Any:
     """A game of Q as a configuration has it."""
-    return asyncio.run(q_served(read(plain, ServerConfig, "a configuration of a server of Q"), port, say))
+    return event_loop.run(q_served(read(plain, ServerConfig, "a configuration of a server of Q"), port, say))
 
 
 async def q_served(config: ServerConfig, port: int, tell: Callable[[str], None]) -> Any:
@@ -132,7 +133,7 @@ def q_clients(port: int, plain: Any, *, verbose: bool = False) -> None:
     """The actors of a configuration."""
     config = read(plain, ClientConfig, "a configuration of clients of Q")
     actors = [q_actor(actor) for actor in config.players]
-    asyncio.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say, verbose=verbose))
+    event_loop.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say, verbose=verbose))
 
 
 def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.05) -> Any:
@@ -157,7 +158,7 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
             acting.cancel()
             await asyncio.gather(acting, return_exceptions=True)
 
-    return asyncio.run(both())
+    return event_loop.run(both())
 
 
 def q_actor(plain: list[str | int]) -> Actor:
@@ -176,7 +177,7 @@ def q_actor(plain: list[str | int]) -> Actor:
 
 def served(game: str, rules: ServerRules, port: int, labels: Sequence[str] = ()) -> Any:
     """What the server of a course tells in the end."""
-    result = asyncio.run(serve(DIALECTS[game], rules, LOOPBACK, port, tell=say, labels=labels))
+    result = event_loop.run(serve(DIALECTS[game], rules, LOOPBACK, port, tell=say, labels=labels))
     return SERVERS[game].result(result.ranks, result.out)
 
 

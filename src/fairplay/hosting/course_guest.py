@@ -21,6 +21,7 @@ from fairplay.players.address import open_player
 from fairplay.players.call_log import CallLog
 from fairplay.players.course_client import PlayerFailed, Seat, check_name, join_course, name_for
 from fairplay.players.dial import dial
+from fairplay.players.event_loop import new_event_loop
 from fairplay.players.level import Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Near, far
@@ -72,7 +73,7 @@ def visit_course(
     ahead = 0 if isinstance(location, Near) else 1 if dialect.closing is None else MATCHES_AHEAD
     seat = Seat(dialect.caller(sign), sit_down, hear, tell=tell, ahead=ahead)
     log = CallLog(tell) if verbose else None
-    with asyncio.Runner() as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         try:
             runner.run(seat.prepare())
             connection = dial(*where, wait=wait)

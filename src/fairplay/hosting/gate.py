@@ -1,6 +1,5 @@
 """Let a bot show that it is ready to play, before it matters: the checks, one after the other."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from fairplay.hosting.table import OPEN
 from fairplay.hosting.trials import SEED, Bot, Trial
 from fairplay.hosting.troubles import Trouble, counted, explained, when
 from fairplay.hosting.why import describe_failure, in_short
+from fairplay.players import event_loop
 from fairplay.players.address import open_player, split_label
 from fairplay.players.bot_log import open_log
 from fairplay.players.limits import Budget, Limits
@@ -119,7 +119,7 @@ class Gate:
             open_player(self._bot.address, self._bot.shelf, seed_from(SEED))
             return self._say("ok", "start: it is loaded in this process, where no limits are enforced")
         for _ in range(STARTS):
-            hello = asyncio.run(self._hello(command, trial))
+            hello = event_loop.run(self._hello(command, trial))
             self._starts.append(Pace(hello.took, self._bot.limits.start_up))
             match hello:
                 case Failed(fault, why):

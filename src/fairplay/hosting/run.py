@@ -97,10 +97,10 @@ class Hosted:
             leaving.callback(self._sitting.held.close)
             near = None if self._own else self._sitting.near()
             if near is None:
-                import asyncio
+                from fairplay.players import event_loop  # where all players are in this process, nobody needs it
 
                 refuse_running_loop()
-                return asyncio.run(self._play_at(self._table(leaving), leaving))
+                return event_loop.run(self._play_at(self._table(leaving), leaving))
             self._begin(leaving)
             channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
             inform = leaving.enter_context(self._referee.informing())

@@ -241,7 +241,7 @@ async def over_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None)
     """The line over a connection that was let in, encrypted if need be."""
     line = Connection()
     await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
-    return line  # with TLS, uvloop would return a protocol of its own
+    return line
 
 
 def closed() -> Closed:

@@ -10,8 +10,8 @@ milliseconds, turn after turn. So a reply is charged only up to the last look at
 come: the last one that had to wait, as then nothing lay there; or one a few looks ago, as a reply passes through a few
 hands until it is read. And a question counts from the first look behind it, as others may be first. So the clock is
 read at each look, and never for a single question.
-(Loops that are not asyncio's own do not tell when they look; there, only long delays count, and a question counts from
-the next turn of the loop.)
+Only loops of `event_loop.py` tell when they look. On any other, as in a notebook, only long delays count, and a
+question counts from the next turn of the loop: an answer may be charged for some milliseconds of the host's own work.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from math import inf
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from fairplay.players.event_loop import TimingEventLoop
 from fairplay.players.limits import FOREVER
 
 PERIOD = 0.003  # seconds between two looks at the clock
@@ -55,10 +56,9 @@ class Lag:
         self._lost = 0.0  # seconds, up to the last call
         # The last looks, from the last one that had to wait: when they were over, without what was lost by then.
         self.looks: deque[float] = deque(maxlen=HANDS)
-        selector = getattr(loop, "_selector", None)
-        self._watches = selector is not None
-        if selector is not None:
-            selector.select = self._watched(selector.select, loop.time)
+        self._watches = isinstance(loop, TimingEventLoop)
+        if isinstance(loop, TimingEventLoop):
+            loop.selector.observer = self
 
     def begin_round(self) -> Round:
         """What counts for whoever is asked now; if looks are watched, the next one has the last word."""
@@ -71,10 +71,6 @@ class Lag:
         now = self.looked if self._watches else loop.time()
         self.round = begun = Round(now, self.lost_at(now))
         return begun
-
-    def _end_round(self, loop: asyncio.AbstractEventLoop) -> None:
-        """All have been asked who were to be asked in this turn of the loop."""
-        self._begins(loop.time())
 
     def passed(self, since: Round, now: float) -> float:
         """Seconds from a question until now, but for those that were lost."""
@@ -116,27 +112,23 @@ class Lag:
         self._due = self.looked + PERIOD
         loop.call_at(self._due, self._call)
 
-    def _begins(self, now: float) -> None:
-        """Those who were asked by now have from now on."""
+    def _end_round(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The next turn of a loop has come that does not tell when it looks."""
+        self.begin_look(loop.time())
+
+    def begin_look(self, now: float) -> None:
+        """The loop is about to look at all lines: those who were asked by now have from now on."""
         if self.round is not None:
             self.round.since, self.round.net = now, now - self.lost_at(now)
             self.round = None
 
-    def _watched(self, select: Callable[..., Any], clock: Callable[[], float]) -> Callable[..., Any]:
-        """How a loop looks at all lines, noting when it did while somebody waits."""
-
-        def watched(timeout: float | None = None) -> Any:
-            since = clock()
-            self._begins(since)
-            ready = select(timeout)
-            if self._due is not None:
-                self.looked = now = clock()
-                if now - since > AT_ONCE:
-                    self.looks.clear()
-                self.looks.append(now - self.lost_at(now))
-            return ready
-
-        return watched
+    def end_look(self, since: float, now: float) -> None:
+        """The loop has looked at all lines; that is noted while somebody waits."""
+        if self._due is not None:
+            self.looked = now
+            if now - since > AT_ONCE:
+                self.looks.clear()
+            self.looks.append(now - self.lost_at(now))
 
 
 LAGS: "WeakKeyDictionary[asyncio.AbstractEventLoop, Lag]" = WeakKeyDictionary()

@@ -243,7 +243,7 @@ async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None =
     """The line over a connection that was let in, encrypted if need be."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(wire.MOST_BYTES)
-    protocol = asyncio.StreamReaderProtocol(reader)  # with TLS, uvloop would return one of its own
+    protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await loop.connect_accepted_socket(lambda: protocol, connection, ssl=tls)
     return WebSocket(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 

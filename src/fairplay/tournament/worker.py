@@ -25,6 +25,7 @@ from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.requests import InUse
 from fairplay.journal.unfinished import has_begun
 from fairplay.players import slots
+from fairplay.players.event_loop import new_event_loop
 from fairplay.players.location import Command, Invitation, far
 from fairplay.players.thinking import POOL
 
@@ -163,7 +164,7 @@ class Desk:
     """Where the matches with programs are played: one at a time, while those of the next are started and sit down."""
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner(loop_factory=new_event_loop)
         self._seated: dict[str, tuple[asyncio.Task[Outcome], asyncio.Event]] = {}  # by the match's id
 
     def play(self, spec: MatchSpec, following: MatchSpec | None) -> Outcome:

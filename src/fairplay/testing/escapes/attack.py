@@ -21,6 +21,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.games import GAMES, title
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
+from fairplay.players import event_loop
 from fairplay.players.cgroup import available
 from fairplay.players.limits import Limits
 from fairplay.testing.escapes.beast import GOT_OUT, OUT, THINKS, Beast, Language
@@ -63,7 +64,7 @@ def attack(beasts: Sequence[Beast], tell: Tell = lambda attempt: None, *, sandbo
     """Let them loose, a few at once; each attempt is told when it is over. All come back in the order of the beasts."""
     with tempfile.TemporaryDirectory(prefix="fairplay-") as directory, secret():
         Path(directory).chmod(0o711)
-        return asyncio.run(all_of(beasts, Path(directory), tell, sandbox))
+        return event_loop.run(all_of(beasts, Path(directory), tell, sandbox))
 
 
 async def all_of(beasts: Sequence[Beast], directory: Path, tell: Tell, sandbox: str) -> list[Attempt]:

@@ -1,0 +1,58 @@
+"""Make event loops that tell when they look at their sockets, so that no player is charged for the host's delays."""
+
+import asyncio
+import selectors
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Ready = list[tuple[selectors.SelectorKey, int]]
+
+
+class LookObserver(Protocol):
+    """What is told of each look of a loop at its sockets."""
+
+    def begin_look(self, now: float) -> None:
+        """The loop is about to look."""
+
+    def end_look(self, since: float, now: float) -> None:
+        """The loop has looked, since that time."""
+
+
+class TimingSelector(selectors.DefaultSelector):
+    """A selector that tells an observer when it begins and ends to look, by the clock of its loop."""
+
+    clock: Callable[[], float]
+    observer: LookObserver | None = None
+
+    def select(self, timeout: float | None = None) -> Ready:
+        """Wait for events, as any selector does."""
+        observer = self.observer
+        if observer is None:
+            return super().select(timeout)
+        since = self.clock()
+        observer.begin_look(since)
+        ready = super().select(timeout)
+        observer.end_look(since, self.clock())
+        return ready
+
+
+class TimingEventLoop(asyncio.SelectorEventLoop):
+    """An event loop whose looks can be observed."""
+
+    def __init__(self, selector: TimingSelector | None = None) -> None:
+        self.selector = TimingSelector() if selector is None else selector
+        self.selector.clock = self.time
+        super().__init__(self.selector)
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """A loop that measures players finely; on Windows asyncio's usual one, as others cannot start programs there."""
+    return asyncio.new_event_loop() if sys.platform == "win32" else TimingEventLoop()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as asyncio.run does, on such a loop."""
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(work)

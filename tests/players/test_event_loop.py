@@ -1,0 +1,109 @@
+"""Run on event loops that tell when they look at their sockets, and leave those of callers as they are."""
+
+import ast
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairplay
+from fairplay.core.messages import Answered, TakeTurn
+from fairplay.games.fish import Fish
+from fairplay.players.event_loop import TimingEventLoop, new_event_loop, run
+from fairplay.players.remote import Remote
+from tests.players.lines import Scripted, answering
+from tests.some import some
+
+GAME = Fish(rows=4, columns=4)
+TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
+SOURCES = Path(fairplay.__file__).parent
+
+
+class Looks:
+    """Remembers when a loop looked."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[float, float]] = []
+
+    def begin_look(self, now: float) -> None:
+        pass
+
+    def end_look(self, since: float, now: float) -> None:
+        self.seen.append((since, now))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, the loop that can be observed starts no programs")
+def test_a_loop_tells_when_it_looks_and_for_how_long_it_waited() -> None:
+    async def wait() -> tuple[float, list[tuple[float, float]]]:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, TimingEventLoop)
+        loop.selector.observer = looks = Looks()
+        since = loop.time()
+        await asyncio.sleep(0.01)
+        return since, looks.seen
+
+    since, seen = run(wait())
+
+    assert all(since <= began <= ended for began, ended in some(seen))
+    assert max(ended - began for began, ended in seen) > 0.005
+
+
+def test_what_is_run_may_be_interrupted_as_by_asyncio() -> None:
+    async def fail() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(fail())
+
+
+def test_the_loop_of_a_caller_is_left_as_it_is() -> None:
+    async def ask() -> object:
+        return await Remote(Scripted((0.0, answering({"type": "place", "at": [0, 0]}))), GAME).ask(TURN)
+
+    loop = asyncio.new_event_loop()
+    before = dict(vars(loop._selector))  # type: ignore[attr-defined]
+    answer = loop.run_until_complete(ask())
+    after = vars(loop._selector)  # type: ignore[attr-defined]
+    loop.close()
+
+    assert isinstance(answer, Answered)
+    assert after.keys() == before.keys()
+
+
+def test_nothing_of_ours_is_run_on_another_loop() -> None:
+    calls = [
+        f"{path.relative_to(SOURCES)}:{call.lineno}"
+        for path in some(SOURCES.rglob("*.py"))
+        if path.name != "event_loop.py"
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and starts_a_usual_loop(call)
+    ]
+
+    assert calls == []
+
+
+def starts_a_usual_loop(call: ast.Call) -> bool:
+    """Is it asyncio.run(...), or asyncio.Runner() without a factory of loops?"""
+    called = ast.unparse(call.func)
+    has_factory = any(keyword.arg == "loop_factory" for keyword in call.keywords)
+    return called in ("asyncio.run", "asyncio.new_event_loop") or (called == "asyncio.Runner" and not has_factory)
+
+
+@pytest.mark.parametrize(
+    ("text", "usual"),
+    [("asyncio.run(work)", True), ("asyncio.Runner()", True), ("asyncio.Runner(loop_factory=new_event_loop)", False)],
+)
+def test_a_usual_loop_would_be_noticed(text: str, usual: bool) -> None:
+    call = ast.parse(text, mode="eval").body
+
+    assert isinstance(call, ast.Call)
+    assert starts_a_usual_loop(call) is usual
+
+
+def test_a_new_loop_can_be_closed() -> None:
+    loop = new_event_loop()
+
+    loop.close()
+
+    assert loop.is_closed()
