@@ -102,7 +102,10 @@ def test_an_honest_program_plays_a_match(sandbox: Sandbox, tmp_path: Path) -> No
         ("raise ValueError('a bad day')", "the program ended with exit code 1"),
     ],
 )
-def test_how_it_ended_is_told(end: str, why: str, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_how_it_ended_is_told(
+    end: str, why: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cell, "machine_oom_kills", lambda: 0)  # other tests run out of memory on purpose
     command = script(tmp_path, f"def turn(view):\n    print('so long', file=sys.stderr)\n    {end}")
 
     failed = last(ran(talk(command, sandbox, START, TURN)))
@@ -125,6 +128,28 @@ def test_whoever_talks_to_stderr_without_end_plays_on(sandbox: Sandbox, tmp_path
     command = script(tmp_path, flood + "threading.Thread(target=flood, daemon=True).start()")
 
     assert all(isinstance(answer, Answered) for answer in ran(talk(command, sandbox, START, TURN)))
+
+
+@every_level
+def test_the_evidence_of_an_answer_holds_what_was_said_on_stderr_before_it(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PAUSE", 5.0)  # until stderr is looked at again
+    body = "def turn(view):\n    print('my cards', file=sys.stderr)\n    return {'type': 'pass'}"
+    command = script(tmp_path, body)
+
+    async def evidence() -> str:
+        remote = Remote(await Program.start(command, sandbox=sandbox), GAME, limits=PATIENT)
+        try:
+            await remote.hello()
+            for _ in range(3):
+                answer = await remote.ask(TURN)
+            assert isinstance(answer, Answered) and answer.evidence is not None
+            return answer.evidence()
+        finally:
+            await remote.close(None)
+
+    assert ran(evidence()).count("my cards") == 3
 
 
 def test_what_is_said_on_stderr_need_not_be_text() -> None:

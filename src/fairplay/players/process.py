@@ -40,6 +40,7 @@ class Pipes(SubprocessStreamProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, hear: Sequence[Callable[[bytes], None]] = ()) -> None:
         super().__init__(limit=wire.MOST_BYTES, loop=loop)
         self.hear = hear
+        self.last_words = b""  # the end of its stderr
         self.ended = asyncio.Event()  # there is an exit code
         self.closed = asyncio.Event()
         self.open = {0, 1, 2}
@@ -48,6 +49,7 @@ class Pipes(SubprocessStreamProtocol):
         """Something came."""
         super().pipe_data_received(fd, data)
         if fd == 2 and isinstance(data, bytes):
+            self.last_words = (self.last_words + data)[-MOST_LAST_WORDS:]
             for hear in self.hear:
                 hear(data)
 
@@ -83,7 +85,6 @@ class Program(Stream):
         self._transport = transport
         self._pipes = pipes
         self._cell = cell
-        self._last_words = b""
         self._log = log
         self._listening = asyncio.create_task(self._listen(pipes.stderr))
 
@@ -195,7 +196,8 @@ class Program(Stream):
 
     def evidence(self) -> str:
         """What became of it, and the end of what it said on stderr."""
-        said = self._last_words.decode(errors="replace")
+        self._read_stderr()
+        said = self._pipes.last_words.decode(errors="replace")
         about = f"the program {fate(self._transport.get_returncode())}"
         return f"{about}; its stderr ends with:\n{said}" if said else f"{about}; it said nothing on stderr"
 
@@ -207,24 +209,36 @@ class Program(Stream):
                 await asyncio.wait((self._listening,))
         code = self._transport.get_returncode()
         if code is not None and (ours := self._cell.fault_of_ours(signal_in(code))):
-            said = self._last_words.decode(errors="replace").splitlines()[-1:]
+            said = self._pipes.last_words.decode(errors="replace").splitlines()[-1:]
             raise HostFault(": ".join([ours, *said]))
         return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
 
     async def _catch_up(self) -> None:
         """Wait a little until what is in the pipe is read, so that a mark comes behind it."""
-        pipes = self._transport.get_pipe_transport(2)
-        pipe = None if pipes is None else pipes.get_extra_info("pipe")
         for _ in range(MOST_LOOKS):
-            if pipe is None or pipe.closed or not waiting_in(pipe.fileno()):
+            number = self._stderr()
+            if number is None or not waiting_in(number):
                 return
             await asyncio.sleep(PAUSE)
 
+    def _stderr(self) -> int | None:
+        """The descriptor of its stderr; None: it is closed."""
+        transport = self._transport.get_pipe_transport(2)
+        pipe = None if transport is None else transport.get_extra_info("pipe")
+        return None if pipe is None or pipe.closed else int(pipe.fileno())
+
+    def _read_stderr(self) -> None:
+        """Read what it said before its answer, which may be behind that in the hands of the event loop."""
+        number = self._stderr()
+        if number is not None:
+            with suppress(OSError):  # there is nothing
+                if said := os.read(number, CHUNK):
+                    self._pipes.pipe_data_received(2, said)
+
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
-        """Read stderr to its end, so that nobody has to wait for us there, and keep the last of it."""
+        """Read stderr to its end, so that nobody has to wait for us there."""
         with suppress(OSError):
-            while heard := await stderr.read(CHUNK):
-                self._last_words = (self._last_words + heard)[-MOST_LAST_WORDS:]
+            while await stderr.read(CHUNK):
                 await asyncio.sleep(PAUSE)
 
     def _kill(self) -> None:
