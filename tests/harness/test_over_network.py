@@ -28,11 +28,13 @@ from fairplay.harness.over_network import (
     program_of,
     q_clients,
     q_server,
+    tsuro_clients,
     xserver_xclients,
 )
 from fairplay.players.places import host_and_port
 from fairplay.server.course import Served
 from tests.cli.command import fairplay, refusal
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.test_join import Script
 from tests.harness.test_all_cases import COURSE
 
@@ -176,6 +178,11 @@ def test_a_closed_standard_input_is_an_empty_one(words: tuple[str, ...]) -> None
     assert done.stderr.endswith(" not 0\n") and done.stderr.count("\n") == 1
 
 
+def test_a_server_of_tsuro_that_is_started_at_a_terminal_reads_no_names_and_waits_for_clients() -> None:
+    with PseudoTerminal("course", "tsuro", "xserver", "0") as terminal:
+        terminal.until("waiting 60 s for 1 to 20 at 127.0.0.1:", patience=30)
+
+
 def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness_clients, "DIALLING", 0.2)
     port = free_port()
@@ -183,6 +190,13 @@ def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyP
     assert refusal(fairplay("course", "fish", "xclients", "3", str(port))) == (
         f"there is no server at {LOOPBACK}:{port}: Connection refused"
     )
+
+
+def test_clients_of_q_connect_to_the_host_of_their_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 5.0)
+
+    with pytest.raises(BadRequest, match=r"cannot find not\.\.a\.host: "):
+        q_clients(free_port(), {**clients(["ann", "dag"]), "host": "not..a.host"})
 
 
 TILE = {"color": "red", "shape": "star"}
@@ -249,6 +263,15 @@ def test_clients_say_what_a_server_did_that_they_left(
     said = capsys.readouterr().err
     assert said.startswith(f"fairplay: {why}" if why else "")
     assert said.count("\n") == bool(why)
+
+
+def test_clients_say_what_is_wrong_with_a_server_for_which_they_play_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with Script(b'["playing-as",["black"]]', b'["others",["black"]]') as host:
+        tsuro_clients(*host_and_port(host.address), [{"name": "ann", "strategy": "first"}])
+
+    assert host.heard == [b'"void"', b'"void"']
+    [said] = capsys.readouterr().err.splitlines()
+    assert said == 'fairplay: ann: the server called others: others ["black"] does not fit black'
 
 
 def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

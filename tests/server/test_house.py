@@ -16,6 +16,7 @@ from fairplay.players.limits import Limits
 from fairplay.server import serving
 from fairplay.server.house import House
 from fairplay.server.lobby import Lobby
+from fairplay.server.logs import LOG, facts
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Offer, Strangers, offer
 from tests.players.test_door import run
@@ -517,6 +518,30 @@ async def test_those_who_ask_at_the_same_moment_are_told_the_same(house: Open) -
     assert later["up"] > first["up"]
 
 
+def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_say(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", LOG.name)
+
+    async def statuses() -> list[bytes]:
+        async with opened(tmp_path, fish(), web=0, strangers=Strangers(viewers_per_address=1)) as house:
+            [seen] = [facts(one)["address"] for one in caplog.records if one.message == "to be seen"]
+            for name in ("ann", "bob"):
+                await house.come(name)
+            await house.until(lambda: house.house.rooms)
+            [room] = house.house.rooms
+            browsers = [await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2])) for _ in range(2)]
+            lines = []
+            for reader, writer in browsers:
+                writer.write(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                lines.append(await reader.readline())
+            for _, writer in browsers:
+                writer.close()
+            return lines
+
+    assert [line.split()[1] for line in run(statuses())] == [b"200", b"503"]
+
+
 # The end
 
 
@@ -575,3 +600,29 @@ async def test_no_room_opens_while_a_house_stops(house: Open) -> None:
     assert [(await one.play("suspended"))["why"] for one in (ann, *others)] == ["a pause"] * 3
     assert (await hears)["why"] == "a pause"
     assert len(house.journals()) == 1
+
+
+def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -> None:
+    played = fish(limits=Limits(move=60.0, first_move=90.0, start_up=60.0))
+
+    async def limits_before_and_after() -> tuple[list[float], list[float]]:
+        async with opened(tmp_path, played) as house:
+            ann, bob = [await house.come(name) for name in ("ann", "bob")]
+            plays = asyncio.create_task(bob.play())
+            await ann.play("take_turn", times=2)
+            plays.cancel()
+        async with opened(tmp_path, played) as house:
+            house.house.take_up()
+            back = [Visit(await house.call({"token": one.heard[0]["token"]})) for one in (ann, bob)]
+            plays = asyncio.create_task(back[1].play())
+            await back[0].play()
+            await plays
+        before, after = [
+            [one["limit"] for one in them if one["type"] == "take_turn"] for them in (ann.heard, back[0].heard)
+        ]
+        return before, after
+
+    before, after = run(limits_before_and_after())
+
+    assert before == [90.0, 60.0]
+    assert set(after) == {60.0}

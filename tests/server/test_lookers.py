@@ -45,3 +45,24 @@ def test_a_browser_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: py
             await studio.close()
 
     asyncio.run(work())
+
+
+def test_a_browser_that_comes_back_sees_the_board_before_the_next_move() -> None:
+    async def work() -> None:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        other, first, again = showing.frames("dark"), showing.frames("light"), showing.frames("light")
+        try:
+            hub.observe(*story("fish", 2)[0])
+            await anext(other)  # which stays, so that the room is shown all the time
+            shown = await anext(first)
+            await first.aclose()
+
+            assert data_in(await anext(again)) == data_in(shown)
+        finally:
+            for frames in (other, first, again):
+                await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    asyncio.run(work())

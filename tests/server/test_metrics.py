@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from fairplay import Referee, Sync, house_strategy
@@ -30,11 +31,11 @@ STATUS = HouseStatus(
 )
 
 
-def figures(counts: Counts) -> dict[Any, float]:
+def figures(counts: Counts, status: HouseStatus = STATUS) -> dict[Any, float]:
     """What a monitor reads, by name and label."""
 
     async def asked() -> bytes:
-        return told(registry(lambda: STATUS, counts))
+        return told(registry(lambda: status, counts))
 
     text = asyncio.run(asked()).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
@@ -75,6 +76,14 @@ def test_a_monitor_reads_what_happened() -> None:
     assert read["fairplay_spectators",] == 14
     assert read["fairplay_loop_lag_seconds_total",] >= 0
     assert read["process_resident_memory_bytes",] > 2**20
+
+
+def test_rooms_of_a_game_that_is_not_offered_are_counted_too() -> None:
+    resumed = replace(ROOM, game="tsuro")  # begun when the game was still offered
+
+    read = figures(Counts(), replace(STATUS, rooms=(ROOM, resumed)))
+
+    assert {game: read["fairplay_rooms", game] for game in ("fish", "q", "tsuro")} == {"fish": 1, "q": 0, "tsuro": 1}
 
 
 class Hanging(Disk):

@@ -30,3 +30,8 @@ async def test_a_person_gets_the_time_that_the_host_says(house: Open) -> None:
 @house_test(fish(limits=Limits(move=0.5, people=0.5, start_up=60.0)))
 async def test_a_host_may_give_everybody_the_same_time(house: Open) -> None:
     assert await limits_of(house) == {"ann": 0.5, "bot": 0.5}
+
+
+@house_test(fish(limits=Limits(move=2 * PEOPLE_S, start_up=60.0)))
+async def test_a_person_gets_no_less_time_than_a_program(house: Open) -> None:
+    assert await limits_of(house) == {"ann": 2 * PEOPLE_S, "bot": 2 * PEOPLE_S}

@@ -94,6 +94,10 @@ def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
         ("[[games]]\ngame = 'fish'\nfill = './bot'", "house.toml: games 1: './bot' is no house player of fish"),
         ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "house.toml: games 1: limits: unknown key 'mvoe'"),
         ("[[games]]\ngame = 'fish'\nparameters = { rows = 0 }", "house.toml: games 1: "),
+        (
+            "[[games]]\ngame = 'fish'\nmax = 2\nparameters = { rows = 2, columns = 3 }",
+            "house.toml: games 1: a board of 2 x 3 with 0 holes is too small for 2 players",
+        ),
         ("[[games]]\n", "house.toml: games 1: there has to be a key game"),
         ("games = 3", "house.toml: games: expected list, got int"),
         ("port = ", "house.toml: this is no TOML"),

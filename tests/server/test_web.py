@@ -5,7 +5,7 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 
 from fairplay.games import GAMES, title
 from fairplay.server import painting, web
+from fairplay.server.http import MOST_HEADERS
 from fairplay.server.painting import Studio
 from tests.hostile_names import NAMES
 from tests.server.houses import Running, running
@@ -94,6 +95,16 @@ def test_it_says_that_it_is_well(house: Running) -> None:
     answer = ask(house, "/healthz")
 
     assert (answer.status, answer.text) == (200, "ok\n")
+
+
+def test_a_browser_may_ask_for_more_over_one_connection_than_one_request_may_be_long(house: Running) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", house.port, timeout=30)) as connection:
+        connection.connect()
+        first = connection.sock
+        for _ in range(8):
+            connection.request("GET", "/healthz", headers={"X-Long": "a" * (MOST_HEADERS // 4)})
+            assert Answer(connection.getresponse()).status == 200
+            assert connection.sock is first
 
 
 def test_a_monitor_reads_figures(house: Running) -> None:
@@ -250,6 +261,18 @@ def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
                 ask(house, "/healthz")
 
             assert ask(house, f"/matches/{quick}").status == 200
+
+
+def test_a_replay_that_failed_is_drawn_when_it_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(painting.COMMAND)}"
+    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_fails))
+    with running(tmp_path) as house:
+        room = house.open("fish")
+        house.to_the_end(room)
+
+        assert [ask(house, f"/matches/{room}").status for _ in range(2)] == [404, 200]
 
 
 def test_only_the_last_replays_are_remembered(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Cou
     return folder, counted
 
 
-def ended(match: str, *scores: int, faults: tuple[None, ...] = (), played: str = "") -> Counted:
+def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), played: str = "") -> Counted:
     return Counted(match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, played=played)
 
 
@@ -40,6 +40,12 @@ def test_the_last_match_the_last_ejection_and_the_highest_score_are_worth_a_look
 
     assert list(found.values()) == ["The last match", "The last ejection", "The highest score"]
     assert list(found) == ["m4", "m0", "m1"]
+
+
+def test_the_highest_score_is_found_among_scores_that_were_forfeited() -> None:
+    found = notable([ended("m1", 3, None), ended("m2", 9, None), ended("m3", 4, 5)])
+
+    assert found == {"m3": "The last match", "m2": "The highest score"}
 
 
 def test_ten_thousand_matches_have_no_more_boards_than_three() -> None:

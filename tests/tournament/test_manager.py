@@ -10,14 +10,18 @@ from msgspec.structs import replace
 
 from fairplay.hosting.spec import Entrant
 from fairplay.journal.append_file import Disk
+from fairplay.journal.replay import read as read_journal
 from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.conduct import progress_in
 from fairplay.tournament.courses import FishCourse
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.manager import Manager
-from fairplay.tournament.places import FILE
+from fairplay.tournament.places import FILE, MATCHES
+from fairplay.tournament.ratings import rate
 from fairplay.tournament.runners import here
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss
 from fairplay.tournament.spec import Consequence, Cup
+from fairplay.tournament.standings import standings
 from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
 
 PLAYERS = (f"bad={BAD}Picky", "random", "greedy", f"steady={BAD}Steady", f"cheat={BAD}Cheat")
@@ -144,3 +148,21 @@ def test_who_is_expelled_is_in_no_later_round_and_nobody_is_paired_with_it(tmp_p
     assert [one.void for one in counted if one.void] == []
     assert sum("bad" in one.names for one in counted) == 1
     assert "bad" not in sum(ranking, ())
+
+
+def test_a_player_that_left_between_rounds_keeps_its_address_in_the_standings(tmp_path: Path) -> None:
+    players = (f"bad={BAD}Cheat", "random", "greedy", "lookahead:1")
+    played(cup_of(*players, format=Swiss(rounds=2), default=Consequence.TOURNAMENT), tmp_path)
+
+    final = progress_in(tmp_path)
+
+    rows = standings(final.cup.players, final.counted, final.ranking, rate(final.counted))
+    assert {row.name: row.address for row in rows}["bad"] == f"{BAD}Cheat"
+
+
+@pytest.mark.parametrize("guessable", [True, False])
+def test_the_journals_of_a_tournament_say_whether_its_seed_can_be_guessed(guessable: bool, tmp_path: Path) -> None:
+    played(cup_of("random", "greedy", format=RoundRobin(games=2), guessable=guessable), tmp_path)
+
+    journals = sorted((tmp_path / MATCHES).glob("*.jsonl"))
+    assert [read_journal(journal).opening.guessable for journal in journals] == [guessable] * 2

@@ -330,6 +330,16 @@ def test_ejections_that_are_left_out_are_counted(tmp_path: Path) -> None:
     assert page.text.count("there is no journal") == MOST_TOLD
 
 
+def test_all_ejections_of_a_player_are_counted_above_those_that_are_shown(tmp_path: Path) -> None:
+    counted = by_lot(NAMES, 900, bad="cyd")
+    ejections = sum("cyd" in one.names for one in counted)
+
+    page = read(page_of(tmp_path, counted, cup_of(NAMES)))
+
+    assert ejections > MOST_TOLD
+    assert f"cyd : {ejections} crashed" in page.text
+
+
 def test_only_the_report_needs_the_library_for_plots() -> None:
     loads = "import sys, fairplay.tournament.table, fairplay.tournament.results; print('matplotlib' in sys.modules)"
 

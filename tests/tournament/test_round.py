@@ -14,7 +14,7 @@ from fairplay.journal.append_file import Disk
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
 from fairplay.tournament.ratings import rate
-from fairplay.tournament.round import MOST_FAILURES, MOST_IN_A_ROW
+from fairplay.tournament.round import MOST_ATTEMPTS, MOST_FAILURES, MOST_IN_A_ROW
 from fairplay.tournament.runners import here, pool
 from fairplay.tournament.settings import Duplicate, RoundRobin
 from fairplay.tournament.spec import Consequence
@@ -216,3 +216,22 @@ def test_failures_with_matches_that_end_between_them_do_not_stop_a_tournament(
 
     assert len(noting.heard(AttemptFailed)) > MOST_IN_A_ROW
     assert len(counted) == 30
+
+
+def test_failures_of_the_host_do_not_use_up_the_attempts_at_a_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup = cup_of(f"bad={BAD}Crasher", "greedy", format=RoundRobin(games=1), default=REPLAY)
+    create, tries = Disk.create, count(1)
+
+    def failing(disk: Disk, path: str) -> int:
+        if "/matches/" in path and next(tries) < MOST_ATTEMPTS:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return create(disk, path)
+
+    monkeypatch.setattr(Disk, "create", failing)
+
+    ((match,), _) = played(cup, tmp_path)
+
+    assert [attempt.host for attempt in notebooks.read(tmp_path).attempts[match.match]] == [True, True, False, False]
+    assert match.played == f"{match.match}-{MOST_ATTEMPTS}"

@@ -14,7 +14,7 @@ from fairplay.tournament.events import BotTried, PlayerEjected, RoundBegan, Tria
 from fairplay.tournament.places import FILE
 from fairplay.tournament.runners import Hand, Runner, here
 from fairplay.tournament.settings import RoundRobin
-from fairplay.tournament.spec import Cup, Gate
+from fairplay.tournament.spec import Consequence, Cup, Gate
 from tests.some import some
 from tests.tournament.small_cups import BAD, Noting, cup_of, played
 
@@ -120,6 +120,20 @@ def test_what_was_ejected_before_an_interruption_is_told_with_the_round(tmp_path
 
     assert len(counted) == 4
     assert [(event.counted, event.ejections) for event in noting.heard(RoundBegan)] == [(3, 3)]
+
+
+def test_ejections_from_void_attempts_before_an_interruption_are_counted_too(tmp_path: Path) -> None:
+    players, noting = (f"bad={BAD}Cheat", "random"), Noting()
+    cup = cup_of(*players, format=RoundRobin(games=1), default=Consequence.REPLAY)
+    played(cup, tmp_path)
+    log = tmp_path / FILE
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-2]))  # the attempt that counts, and the end
+
+    played(cup, tmp_path, observers=[noting])
+
+    (began,) = noting.heard(RoundBegan)
+    assert (began.counted, began.void_attempts, began.ejections) == (0, 2, 2)
 
 
 def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> None:
