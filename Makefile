@@ -38,6 +38,8 @@ setup: .venv/kernels
 		echo "installing libseccomp2, for the filter of system calls"; apt-get update -qq && apt-get install -y -qq libseccomp2 >/dev/null; fi
 	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing chromium, for tests of pages"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; fi
+	@if ! command -v go >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Go, for tests of bots written in it"; apt-get update -qq && apt-get install -y -qq --no-install-recommends golang-go >/dev/null; fi
 	@echo "setting up .venv"
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt

@@ -330,6 +330,7 @@ def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned
     assert soon(lambda: not alive(str(tmp_path)))
 
 
+@pytest.mark.alone
 def test_who_starts_too_close_to_the_limit_is_warned_however_quick_its_turns_are(tmp_path: Path) -> None:
     once = f"""
 from pathlib import Path

@@ -8,6 +8,8 @@ from fairplay.server.logs import LOG, MOST_WAITING, logging_to, tell, warn
 from tests.hostile_names import NAMES
 from tests.some import some
 
+ENOUGH = 60.0  # seconds
+
 
 def said(*, as_json: bool, **about: object) -> list[str]:
     lines: list[str] = []
@@ -74,26 +76,47 @@ def test_what_goes_wrong_in_libraries_is_told_too() -> None:
     assert told["error"] == "ValueError: a bad�day"
 
 
-def test_whoever_does_not_read_holds_up_nobody() -> None:
+def test_a_reader_that_is_stuck_holds_up_no_match_and_lines_that_were_dropped_are_counted() -> None:
     lines: list[str] = []
-    stuck, more = Event(), MOST_WAITING + 100
+    taken, goes_on, all_written = Event(), Event(), Event()
+    dropped = 100
 
     def write(line: str) -> None:
-        stuck.wait()
+        taken.set()
+        goes_on.wait()
+        lines.append(line)
+        if "the end" in line:
+            all_written.set()
+
+    with logging_to(write, as_json=True):
+        tell("a turn", number=0)
+        assert taken.wait(ENOUGH)  # one line is being written, and none waits
+        for number in range(1, 1 + MOST_WAITING + dropped):  # which would never end if anybody waited
+            tell("a turn", number=number)
+        taken.clear()
+        goes_on.set()
+        assert taken.wait(ENOUGH)  # there is room again
+        warn("the end")
+        assert all_written.wait(ENOUGH)
+
+    told = [json.loads(line) for line in lines]
+    assert [line["number"] for line in told[:-1]] == list(range(1 + MOST_WAITING))
+    assert told[-1]["dropped"] == dropped
+
+
+def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
+    lines: list[str] = []
+
+    def write(line: str) -> None:
+        if "second" in line:
+            raise OSError("no space left on device")
         lines.append(line)
 
     with logging_to(write, as_json=True):
-        for number in range(more):  # which would never end if anybody waited
-            tell("a turn", number=number)
-        stuck.set()
-        while len(lines) < MOST_WAITING:
-            pass
-        warn("the end")
+        for event in ("first", "second", "third"):
+            tell(event)
 
-    numbers = [json.loads(line).get("number") for line in lines[:-1]]
-    last = json.loads(lines[-1])
-    assert numbers == list(range(len(numbers)))
-    assert last["dropped"] == more - len(numbers)
+    assert [json.loads(line)["event"] for line in lines] == ["first", "third"]
 
 
 def test_afterwards_all_is_as_it_was() -> None:
