@@ -26,7 +26,8 @@ from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
 from fairplay.players.stream import Stream
-from fairplay.players.websocket import dial_websocket, listen_websocket
+from fairplay.players.websocket import listen_websocket
+from fairplay.players.websocket_client import dial_websocket
 from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt

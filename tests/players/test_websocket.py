@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import struct
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -16,23 +15,15 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
 from websockets.uri import parse_uri
 
-from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
 from fairplay.players import wire
-from fairplay.players.dial import Lost
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
 from fairplay.players.line import Closed, Line
 from fairplay.players.serve import serve_player
-from fairplay.players.websocket import (
-    MOST_PIECES,
-    WebSocket,
-    dial_websocket,
-    listen_websocket,
-    over_websocket,
-    place_of,
-)
+from fairplay.players.websocket import MOST_PIECES, WebSocket, listen_websocket, over_websocket
+from fairplay.players.websocket_client import dial_websocket
 from fairplay.referee.drivers import play_async
 from tests.players.test_door import (
     EXPECTED,
@@ -737,79 +728,3 @@ def test_no_compression_is_agreed_on() -> None:
             return response.headers.get("Sec-WebSocket-Extensions")
 
     assert run(host()) is None
-
-
-# The player's side
-
-
-@pytest.mark.parametrize("uri", ["http://host:1", "ws://host", "ws://", "ws://[::1:4000", "ws://a:b", "ws://u:p@h:1:2"])
-def test_what_is_no_websocket_is_refused(uri: str) -> None:
-    with pytest.raises(BadRequest):
-        place_of(uri)
-
-
-def test_a_host_that_speaks_no_websocket_is_refused() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        uri = f"ws://127.0.0.1:{server.getsockname()[1]}"
-        thread = threading.Thread(target=lambda: server.accept()[0].close())
-        thread.start()
-        with pytest.raises(BadRequest, match="there is no WebSocket at"):
-            dial_websocket(uri, wait=1.0, patience=1.0).__enter__()
-        thread.join()
-
-
-def lost_over_websocket(says: Callable[[Any], Awaitable[None]], *, patience: float) -> list[bytes]:
-    """What a player hears from a host of websockets' own kind."""
-    from websockets.asyncio.server import serve as serve_websocket
-
-    ready, done, ports = threading.Event(), threading.Event(), []
-
-    async def main() -> None:
-        async with serve_websocket(says, "127.0.0.1", 0, close_timeout=0.1) as server:
-            ports.append(next(iter(server.sockets)).getsockname()[1])
-            ready.set()
-            await asyncio.to_thread(done.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()))
-    thread.start()
-    ready.wait()
-    try:
-        with dial_websocket(f"ws://127.0.0.1:{ports[0]}", wait=1.0, patience=patience) as (messages, _):
-            return list(messages)
-    finally:
-        done.set()
-        thread.join()
-
-
-def test_messages_come_until_the_host_hangs_up() -> None:
-    async def says(line: Any) -> None:
-        await line.send("a")
-        await line.send(["b", "c"])
-
-    assert lost_over_websocket(says, patience=5.0) == [b"a", b"bc"]
-
-
-def test_a_host_that_falls_silent_is_given_up() -> None:
-    async def says(line: Any) -> None:
-        await line.send("a")
-        await line.wait_closed()
-
-    with pytest.raises(Lost, match=r"no message came for 0.1 s"):
-        lost_over_websocket(says, patience=0.1)
-
-
-def test_a_host_that_sends_too_much_is_given_up() -> None:
-    async def says(line: Any) -> None:
-        await line.send("x" * 2_000_000)
-        await line.wait_closed()
-
-    with pytest.raises(Lost, match="1009"):
-        lost_over_websocket(says, patience=5.0)
-
-
-def test_a_host_that_breaks_off_is_given_up() -> None:
-    async def says(line: Any) -> None:
-        line.transport.abort()
-
-    with pytest.raises(Lost):
-        lost_over_websocket(says, patience=5.0)

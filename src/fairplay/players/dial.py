@@ -78,7 +78,7 @@ class Secured:
                 except ssl.SSLWantWriteError:
                     reads, writes = [], [fd]
             if not any(select.select(reads, writes, [], max(0.0, until - time.monotonic()))):
-                raise TimeoutError
+                raise TimeoutError("timed out")
 
 
 def trusting(ca: str | None) -> ssl.SSLContext:

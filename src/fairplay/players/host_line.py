@@ -29,7 +29,7 @@ def line_to(host: str, *, wait: float, patience: Patience, ca: str | None = None
     if ca is not None and tls is None:
         raise BadRequest(f"a file with certificates makes no sense without TLS: write tls:// or wss:// before {place}")
     if scheme in ("ws", "wss"):
-        from fairplay.players.websocket import dial_websocket  # the library that it needs is an extra
+        from fairplay.players.websocket_client import dial_websocket  # the library that it needs is an extra
 
         with dial_websocket(host, wait=wait, patience=patience, tls=tls) as line:
             yield line

@@ -1,34 +1,24 @@
-"""Meet over WebSocket: the same as over TCP, with one text frame for a line. Needs the package websockets."""
+"""Let players connect over WebSocket: the same as over TCP, with one text frame for a line. Needs websockets."""
 
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from urllib.parse import urlsplit
+from collections.abc import Callable
+from contextlib import suppress
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.connection import MOST_UNREAD
-from fairplay.players.dial import MOST_LINE, Lost, Patience, dial, seconds_of
 from fairplay.players.door import Door
 from fairplay.players.line import Closed, Hear, Heard, Line, TooMuch
-from fairplay.players.places import host_and_port, reason
+from fairplay.players.places import host_and_port
 
 try:
-    from websockets.exceptions import (
-        ConnectionClosed,
-        ConnectionClosedOK,
-        InvalidState,
-        PayloadTooBig,
-        ProtocolError,
-        WebSocketException,
-    )
+    from websockets.exceptions import InvalidState, PayloadTooBig, ProtocolError
     from websockets.frames import CloseCode, Frame, Opcode
     from websockets.http11 import Request
     from websockets.server import ServerProtocol
-    from websockets.sync.client import ClientConnection, connect
 except ImportError:
     raise BadRequest("WebSockets need the package websockets: pip install 'fairplay[web]'") from None
 
@@ -36,7 +26,6 @@ END_OF_REQUEST = b"\r\n\r\n"
 MOST_AT_ONCE = wire.MOST_BYTES  # bytes that are taken apart in one go
 MOST_WAITING = 4  # messages that nobody has asked for yet
 MOST_PIECES = 256  # frames a second that are no message: pings, pongs, and parts of one
-CLOSING = 1.0  # seconds for a client to say goodbye
 
 
 class WebSocket(Line):
@@ -246,64 +235,3 @@ async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None =
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await loop.connect_accepted_socket(lambda: protocol, connection, ssl=tls)
     return WebSocket(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
-
-
-@contextmanager
-def dial_websocket(
-    uri: str, *, wait: float, patience: Patience, tls: ssl.SSLContext | None = None
-) -> Iterator[tuple[Iterator[bytes], Callable[[bytes], None]]]:
-    """The messages that come from a host over WebSocket, and what sends one; as over TCP, it may not be there yet."""
-    host, port = place_of(uri)
-    connection = dial(host, port, wait=wait)
-    connection.settimeout(seconds_of(patience))
-    try:
-        opening = connect(
-            uri,
-            sock=connection,
-            ssl=tls,
-            compression=None,
-            max_size=MOST_LINE,
-            close_timeout=CLOSING,
-            ping_interval=None,
-        )
-    except (WebSocketException, OSError, EOFError, ValueError) as error:  # ValueError: it sends us elsewhere
-        connection.close()
-        raise BadRequest(f"there is no WebSocket at {uri}: {reason(error)}") from None
-    with opening as line:
-        yield messages_from(line, patience=patience), sender(line)
-
-
-def messages_from(line: ClientConnection, *, patience: Patience) -> Iterator[bytes]:
-    """The messages that come from a host, until it hangs up; each has to be whole within so many seconds."""
-    try:
-        while True:
-            allowed = seconds_of(patience)
-            message = line.recv(timeout=allowed)
-            yield message.encode() if isinstance(message, str) else message
-    except ConnectionClosedOK:
-        return
-    except ConnectionClosed as error:
-        raise Lost(reason(error)) from None
-    except TimeoutError:
-        raise Lost(f"no message came for {allowed:g} s") from None
-
-
-def sender(line: ClientConnection) -> Callable[[bytes], None]:
-    """What sends a line to a host. If it has hung up, what it said last is still to be read."""
-
-    def send(text: bytes) -> None:
-        with suppress(ConnectionClosed, OSError):
-            line.send(text.removesuffix(b"\n").decode())
-
-    return send
-
-
-def place_of(uri: str) -> tuple[str, int]:
-    """The host and the port of ws://HOST:PORT/PATH, or of wss://."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError as error:
-        raise BadRequest(f"{uri!r} is no WebSocket: {error}") from None
-    if parts.scheme not in ("ws", "wss"):
-        raise BadRequest(f"{uri!r} is no WebSocket; write ws://HOST:PORT")
-    return host_and_port(parts.netloc)
