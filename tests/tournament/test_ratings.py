@@ -240,6 +240,11 @@ def test_holm_asks_less_after_each_pair_that_is_told_apart() -> None:
     assert apart([0.0, 9.0, 0.1], many) == [[1, 0], [1, 2]]
 
 
+def test_holm_ends_with_the_first_pair_that_is_not_told_apart() -> None:
+    """2.3 errors are p = 0.0214, too much for the first of three pairs (0.05 / 3); 2.29 would do for the second."""
+    assert apart([2.3, 0.01, 0.0], [10**6] * 3) == []
+
+
 def test_the_rarer_player_of_a_pair_says_how_sure_one_may_be() -> None:
     """Three errors are p = 0.0028 among many groups, but 0.058 with three degrees of freedom."""
     assert apart([3.0, 0.0], [1000, 1000]) == [[0, 1]]

@@ -165,9 +165,20 @@ def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: P
     assert ended[-1] == "slow"
 
 
-@pytest.mark.parametrize("player", [f"{BAD}Slow", BOT], ids=["in the worker", "a program"])
-def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(player: str, tmp_path: Path) -> None:
+def slow_program(directory: Path) -> str:
+    """A program that thinks long about everything."""
+    (directory / "bots").mkdir()
+    bot = directory / "bots" / "slow.py"
+    turn = "    def take_turn(self, view: View) -> Action:\n"
+    bot.write_text(Path(BOT).read_text().replace(turn, f"{turn}        __import__('time').sleep(0.1)\n"))
+    assert "sleep" in bot.read_text()
+    return str(bot)
+
+
+@pytest.mark.parametrize("is_program", [False, True], ids=["in the worker", "a program"])
+def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(is_program: bool, tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
+    player = slow_program(tmp_path) if is_program else f"{BAD}Slow"
     cup, before = cup_of(f"a={player}", "random", format=RoundRobin(games=3)), holdings()
 
     class Interrupting:
