@@ -2,7 +2,12 @@
 
 import ast
 import asyncio
+import signal
+import socket
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,6 +23,7 @@ from tests.some import some
 GAME = Fish(rows=4, columns=4)
 TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
 SOURCES = Path(fairplay.__file__).parent
+ENOUGH = 20.0  # seconds
 
 
 class Looks:
@@ -55,6 +61,56 @@ def test_what_is_run_may_be_interrupted_as_by_asyncio() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run(fail())
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_is_handled_all_the_same() -> None:
+    """It comes to another thread here; one that comes right before the wait begins is no different."""
+
+    def deliver() -> None:
+        time.sleep(0.05)  # in which the loop has begun to wait
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+    async def wait() -> str:
+        loop = asyncio.get_running_loop()
+        handled, deadline = loop.create_future(), loop.time() + ENOUGH
+        loop.call_at(deadline, lambda: None)  # or else a signal that was missed would end nothing
+        signal.signal(signal.SIGUSR1, lambda *_: handled.set_result("late" if loop.time() >= deadline else "in time"))
+        thread = threading.Thread(target=deliver)
+        thread.start()
+        found: str = await handled
+        thread.join()
+        return found
+
+    before = signal.getsignal(signal.SIGUSR1)
+    try:
+        assert run(wait()) == "in time"
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_who_was_woken_by_signals_before_is_so_afterwards() -> None:
+    async def work() -> None:
+        pass
+
+    reads, writes = socket.socketpair()
+    with reads, writes:
+        writes.setblocking(False)
+        before = signal.set_wakeup_fd(writes.fileno())
+        try:
+            run(work())
+        finally:
+            after = signal.set_wakeup_fd(before)
+
+        assert after == writes.fileno()
+
+
+def test_a_loop_runs_in_another_thread_too() -> None:
+    async def work() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(lambda: run(work())).result() == 7
 
 
 def test_the_loop_of_a_caller_is_left_as_it_is() -> None:

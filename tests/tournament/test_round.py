@@ -1,6 +1,7 @@
 """Let faults have the consequences that the host has chosen, and every match exactly one outcome."""
 
 import errno
+import json
 import os
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from fairplay.core.events import Fault
 from fairplay.journal.append_file import Disk
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
+from fairplay.tournament.places import FILE
 from fairplay.tournament.ratings import rate
 from fairplay.tournament.round import MOST_ATTEMPTS, MOST_FAILURES, MOST_IN_A_ROW
 from fairplay.tournament.runners import here, pool
@@ -134,6 +136,19 @@ def test_the_seed_of_a_shared_deal_is_revealed_when_its_last_match_is_over(tmp_p
         assert notebook.revealed == {0, 1, 2}
     assert SEED.hex() not in {event.seed for event in noting.heard(Revealed)}
     assert len(counted) == 6
+
+
+@pytest.mark.parametrize("kept", range(2, 8))
+def test_a_resumed_round_reveals_each_shared_deal_once(kept: int, tmp_path: Path) -> None:
+    cup = cup_of("random", "greedy", format=Duplicate(deals=2))
+    played(cup, tmp_path)
+    log = tmp_path / FILE
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:kept]))
+
+    played(cup, tmp_path)
+
+    deals = [line["deal"] for line in map(json.loads, log.read_text().splitlines()) if line["type"] == "revealed"]
+    assert sorted(deals) == [0, 1]
 
 
 def test_a_match_that_always_kills_its_worker_is_void_and_hurts_nobody_else(tmp_path: Path) -> None:
