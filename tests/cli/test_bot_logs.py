@@ -1,7 +1,9 @@
 """Keep what programs say on stderr by --bot-logs: in matches, tournaments and checks, and when somebody joins."""
 
+import asyncio
 import re
 import sys
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from fairplay.players import wire
 from fairplay.players.bot_log import FIRST, LAST
 from fairplay.players.door import listen_tcp
+from fairplay.players.process import Program
 from tests.cli.command import SMALL, fairplay, refusal, script
 from tests.cli.test_join import Host, Script, hello
 from tests.players.a_house import FISH, Guest, House
@@ -120,6 +123,23 @@ def test_a_flood_fills_no_disk_and_moves_no_terminal(kind: str, tmp_path: Path) 
     assert text.startswith("-- hello, ") and re.search(r"-- end, [\d.]+ s\n", text)
     assert "bytes are left out here" in text
     assert all(sign.isprintable() or sign in "\n\t" for sign in text)
+
+
+def test_a_turn_is_marked_behind_all_that_was_said_before_it_on_a_busy_machine_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wait_for_ever(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Program, "_listen", wait_for_ever)  # the event loop has no time to read stderr
+    much = bot(tmp_path, "print('x' * 20000, file=sys.stderr); print('turn', self.turns, file=sys.stderr)")
+
+    fairplay(*("play", "fish", f"ann={much}", "greedy", *SMALL, "--quiet", "--bot-logs", str(tmp_path / "logs")))
+
+    [log] = logs_of(tmp_path / "logs", "ann").values()
+    kept = marks_and_words(log.partition("bytes are left out here")[0])
+    assert len(kept) > 9
+    assert kept == [f"{mark}turn {turn // 3 + 1}" for turn, mark in zip(range(len(kept)), cycle(["-- ", "", ""]))]
 
 
 def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:

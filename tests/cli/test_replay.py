@@ -141,7 +141,7 @@ def test_the_script_makes_the_same_page(tmp_path: Path) -> None:
     ("game", "why"), [("fish", ""), ("q", ", and what is hidden in it stays so until it ends")], ids=["fish", "q"]
 )
 def test_an_unfinished_match_becomes_no_page(game: str, why: str, tmp_path: Path) -> None:
-    fairplay("play", game, "random", "random", "--journal", str(tmp_path), "--quiet")
+    fairplay("play", game, "random", "random", "--seed", "1", "--journal", str(tmp_path), "--quiet")
     [path] = tmp_path.glob("*.jsonl")
     page = tmp_path / "game.html"
     spoil(path, "unfinished")

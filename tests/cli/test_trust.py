@@ -148,5 +148,5 @@ def test_no_sandbox_on_record_opens_the_files_of_whoever_trusts_it(tmp_path: Pat
     assert done.code == 0
     (out,) = verify(read(path)).ejected
     assert out.seat == 0
-    assert "4711" not in done.out + done.err + path.read_text()
+    assert "is-4711" not in done.out + done.err + path.read_text()
     assert "No such file" in path.read_text()

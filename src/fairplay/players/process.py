@@ -1,11 +1,8 @@
 """Reach a player that is a program: a line over its pipes, and an end for it and for all that it has started."""
 
 import asyncio
-import fcntl
 import os
 import signal
-import struct
-import termios
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,7 +24,7 @@ CHUNK = 65536
 PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
 CODE_WAIT = 1.0  # seconds for an exit code, once nothing more can be said or heard; a busy machine takes its time
 KILL_WAIT = 1.0  # seconds for a killed program to be gone
-MOST_LOOKS = 20  # until what was said on stderr before is read
+MOST_READS = 20  # of stderr at once: no pipe holds more
 SIGNALS = range(1, 65)
 
 
@@ -142,7 +139,7 @@ class Program(Stream):
     async def wake(self) -> None:
         """Let it run, once there is a core for it; what it said before is heard before it is told anything."""
         if self._log is not None:
-            await self._catch_up()
+            self._read_stderr()
         await slots().take()
         try:
             await self._cell.freezer.thaw()
@@ -183,7 +180,7 @@ class Program(Stream):
             with suppress(Closed, TimeoutError, HostFault):
                 async with asyncio.timeout(within):
                     if last and self._log is not None:
-                        await self._catch_up()
+                        self._read_stderr()
                         self._log.asked(last)
                     await self._cell.freezer.thaw()
                     if last:
@@ -213,27 +210,17 @@ class Program(Stream):
             raise HostFault(": ".join([ours, *said]))
         return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
 
-    async def _catch_up(self) -> None:
-        """Wait a little until what is in the pipe is read, so that a mark comes behind it."""
-        for _ in range(MOST_LOOKS):
-            number = self._stderr()
-            if number is None or not waiting_in(number):
-                return
-            await asyncio.sleep(PAUSE)
-
-    def _stderr(self) -> int | None:
-        """The descriptor of its stderr; None: it is closed."""
+    def _read_stderr(self) -> None:
+        """Read all that it said up to now: the event loop may be behind with that, and come to it after the answer."""
         transport = self._transport.get_pipe_transport(2)
         pipe = None if transport is None else transport.get_extra_info("pipe")
-        return None if pipe is None or pipe.closed else int(pipe.fileno())
-
-    def _read_stderr(self) -> None:
-        """Read what it said before its answer, which may be behind that in the hands of the event loop."""
-        number = self._stderr()
-        if number is not None:
-            with suppress(OSError):  # there is nothing
-                if said := os.read(number, CHUNK):
-                    self._pipes.pipe_data_received(2, said)
+        if pipe is None or pipe.closed:
+            return
+        with suppress(OSError):  # there is nothing more
+            for _ in range(MOST_READS):
+                if not (said := os.read(pipe.fileno(), CHUNK)):
+                    return
+                self._pipes.pipe_data_received(2, said)
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
         """Read stderr to its end, so that nobody has to wait for us there."""
@@ -294,12 +281,6 @@ def is_first(number: int) -> bool:
     except OSError:
         return False
     return any(line.startswith("NSpid:") and line.split()[-1] == "1" for line in lines)
-
-
-def waiting_in(pipe: int) -> int:
-    """How many bytes nobody has read yet."""
-    (count,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
-    return int(count)
 
 
 def fate(code: int | None) -> str:
