@@ -29,14 +29,14 @@ from fairplay.players import event_loop, wire
 from fairplay.players.address import house_strategy
 from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.sandbox import why_not_strict
 from fairplay.players.sign_up import SignUp
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import why_not_strict
 from fairplay.testing.hostile import AnyGame
 
 ROUNDS = 15

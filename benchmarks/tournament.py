@@ -19,7 +19,7 @@ from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.key import KEY_BYTES
 from fairplay.players import event_loop
-from fairplay.players.sandbox import why_not_strict
+from fairplay.sandbox.measures import why_not_strict
 from fairplay.tournament import notebook
 from fairplay.tournament.events import Audience
 from fairplay.tournament.manager import Manager

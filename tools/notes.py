@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairplay.players.level import Sandbox
+from fairplay.sandbox.level import Sandbox
 from tests.misbehaviour.crowd import started
 
 NOTES = 20

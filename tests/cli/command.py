@@ -18,8 +18,8 @@ import pytest
 from fairplay.cli.main import VERBS, load, main
 from fairplay.cli.match_options import missing_here
 from fairplay.hosting.terms import Terms
-from fairplay.players.level import Level, Sandbox
-from fairplay.players.sandbox import why_not_strict
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import why_not_strict
 from tests.journal.journals import plain, sealed
 from tests.players.machine import CAN_BE_STRICT
 

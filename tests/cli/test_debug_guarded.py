@@ -11,7 +11,7 @@ import pytest
 from fairplay import Journal, Referee
 from fairplay.core.events import Ejected
 from fairplay.journal.replay import read
-from fairplay.players import sandbox
+from fairplay.sandbox import measures
 from tests.cli.command import SCRIPT, fairplay, journal, refusal, script, started
 from tests.cli.debugging import COUNTS, bot, line_of, verdicts
 from tests.cli.test_why import data
@@ -109,7 +109,7 @@ def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, mo
     begin = partial(Journal(tmp_path / "games").begin, players=("random", path))
     Referee().run(GAME, [first, cheat], seed=SEED, record=begin)
     hint = data(newest(tmp_path / "games"))[0]["commands"][0]
-    monkeypatch.setattr(sandbox, "why_not_strict", lambda: "there is no strict sandbox here")
+    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
 
     assert refusal(fairplay(*shlex.split(hint)[1:])).startswith("there is no strict sandbox here")
     assert not mark.exists()

@@ -18,8 +18,8 @@ import pytest
 
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import verify
-from fairplay.players import sandbox
 from fairplay.players.limits import Limits, limits_from
+from fairplay.sandbox import measures
 from tests.cli.command import (
     BEST_SANDBOX,
     GOOD,
@@ -401,7 +401,7 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
 ) -> None:
     bot = written(tmp_path / "bot.py", GOOD)
     why = "there is no strict sandbox here (files: tried from inside, it does not hold)"
-    monkeypatch.setattr(sandbox, "why_not_strict", lambda: why)
+    monkeypatch.setattr(measures, "why_not_strict", lambda: why)
     command = ("play", "fish", "greedy", bot, *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
 
     strict = fairplay(*command, "--sandbox", "strict")
@@ -415,7 +415,7 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
 
 
 def test_those_in_this_process_need_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "why_not_strict", lambda: "there is no strict sandbox here")
+    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
 
     assert fairplay("play", "fish", "greedy", "random", *SMALL, "--sandbox", "strict", "--quiet").code == 0
 

@@ -18,7 +18,6 @@ from fairplay.core.game import Moment
 from fairplay.hosting.table import Table
 from fairplay.players import wire
 from fairplay.players.door import Door
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.location import Command, Invitation, Location, Near
@@ -28,6 +27,7 @@ from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import dealt
+from fairplay.sandbox.level import Level, Sandbox
 from tests.hosting.soak import played_at
 from tests.players.cancelling import When, cancelled_at
 from tests.players.programs import first_card, holdings, script

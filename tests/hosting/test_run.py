@@ -19,9 +19,9 @@ from fairplay.hosting.spec import Turns
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
-from fairplay.players import cell
-from fairplay.players.cgroup import Group, available
 from fairplay.players.process import Program
+from fairplay.sandbox import cell
+from fairplay.sandbox.cgroup import Group, available
 from tests.hosting.specs import SEED, Listening, journals, module, spec_of, turns_in
 from tests.journals_at import lines_of
 from tests.players.machine import needs_strict

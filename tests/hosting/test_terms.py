@@ -11,11 +11,11 @@ from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.replay import read
 from fairplay.journal.requests import Sync
 from fairplay.journal.verify import verify
-from fairplay.players import sandbox
-from fairplay.players.cgroup import available
 from fairplay.players.limits import FOREVER, for_people
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import dealt
+from fairplay.sandbox import measures
+from fairplay.sandbox.cgroup import available
 from tests.cli.command import Done, fairplay, refusal
 from tests.hosting.specs import SEED, interrupted, spec_of
 from tests.journals_at import lines_of
@@ -142,7 +142,7 @@ def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Pat
 
 @pytest.fixture
 def nobody_can_be_shut_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "why_not_strict", lambda: "there is no bubblewrap")
+    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no bubblewrap")
 
 
 @pytest.mark.usefixtures("nobody_can_be_shut_in")

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from fairplay.players.cell import Cell
-from fairplay.players.level import Level, Sandbox
+from fairplay.sandbox.cell import Cell
+from fairplay.sandbox.level import Level, Sandbox
 
 
 @contextmanager

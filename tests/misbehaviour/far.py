@@ -25,7 +25,6 @@ from fairplay.games.q.examples import position
 from fairplay.players import process
 from fairplay.players.connection import over_tcp
 from fairplay.players.door import MakeLine, listening
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.process import Program
@@ -35,6 +34,7 @@ from fairplay.players.websocket import over_websocket
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
+from fairplay.sandbox.level import Level, Sandbox
 from fairplay.testing import hostile_replies
 from fairplay.testing.hostile import DEEDS, Distance
 from fairplay.testing.hostile_connections import misbehave_at

@@ -12,12 +12,12 @@ from fairplay.core.messages import Answered
 from fairplay.players import wire
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.limits import Limits
-from fairplay.players.process_tree import descendants
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
+from fairplay.sandbox.process_tree import descendants
 from fairplay.testing import cheats
 from fairplay.testing.hostile import CHEATS, FAR, Bad, Distance
 from fairplay.testing.hostile_programs import GOOD, START, TURN, Turn

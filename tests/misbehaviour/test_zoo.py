@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import MatchSpec
-from fairplay.players.cgroup import available
+from fairplay.sandbox.cgroup import available
 from fairplay.testing.escapes import attack as attacking
 from fairplay.testing.escapes.attack import Attempt, Verdict, attack
 from fairplay.testing.escapes.beast import OUT, THINKS, Beast, Language

@@ -18,8 +18,8 @@ from tests.players.machine import needs_strict
 RUN = """
 import json, shutil, subprocess, sys
 from fairplay.core.errors import BadRequest
-from fairplay.players.level import Level, Sandbox
-from fairplay.players.sandbox import strictly
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import strictly
 command, hidden, meanwhile = json.loads(sys.argv[1])
 try:
     words = strictly(shutil.which(command[0]), command[1:], Sandbox(Level.STRICT, hidden=tuple(hidden)), (), ())

@@ -14,11 +14,11 @@ import pytest
 
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import Parting
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.process import Program
-from fairplay.players.process_tree import descendants
 from fairplay.players.thinking import POOL
 from fairplay.referee.local import Local
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.process_tree import descendants
 from tests.players.machine import needs_strict
 from tests.toy import Play, Toy, View
 

@@ -20,7 +20,6 @@ from fairplay.players import wire
 from fairplay.players.address import house_strategy
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, listen_tcp
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
@@ -33,6 +32,7 @@ from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
+from fairplay.sandbox.level import Level, Sandbox
 from tests.players.lines import Clockwork, Scripted
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, Beside, holdings, nothing_left

@@ -17,14 +17,15 @@ import pytest
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
-from fairplay.players import cell, process, process_tree, sandbox
-from fairplay.players.level import Level, Sandbox
+from fairplay.players import process
 from fairplay.players.limits import Limits
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program, fate
 from fairplay.players.remote import Remote
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
+from fairplay.sandbox import cell, measures, process_tree
+from fairplay.sandbox.level import Level, Sandbox
 from tests.players.machine import needs_strict
 from tests.players.programs import (
     NOTHING,
@@ -297,7 +298,7 @@ def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "strict":
         return Sandbox(Level.STRICT)
     if request.param == "without namespaces":
-        monkeypatch.setattr(sandbox, "why_no_namespace", lambda: "they are forbidden")
+        monkeypatch.setattr(measures, "why_no_namespace", lambda: "they are forbidden")
     return PLAIN
 
 
@@ -426,14 +427,14 @@ def resident() -> int:
 
 REFEREE = """
 import asyncio, sys
-from fairplay.players import sandbox
+from fairplay.sandbox import measures
 from fairplay.players.process import Program
-from fairplay.players.level import Level, Sandbox
+from fairplay.sandbox.level import Level, Sandbox
 
 async def main():
     level, mark, forbidden = sys.argv[1:]
     if forbidden:
-        sandbox.why_no_namespace = lambda: forbidden
+        measures.why_no_namespace = lambda: forbidden
     text = "import os, time\\nif os.fork() == 0: os.setsid()\\nprint(1, flush=True)\\nwhile True: time.sleep(60)"
     programs = [
         await Program.start([sys.executable, "-I", "-S", "-c", text, mark], sandbox=Sandbox(Level(level))) for _ in "ab"
@@ -478,7 +479,7 @@ def test_when_the_referee_is_killed_while_they_start_they_die_too() -> None:
 NOISE = """
 import asyncio, sys
 from fairplay.players.process import Program
-from fairplay.players.level import Sandbox, Level
+from fairplay.sandbox.level import Sandbox, Level
 
 async def main():
     for command in (["true"], ["cat"], ["sleep", "60"], ["sh", "-c", "echo oh >&2; kill -9 $$"]):

@@ -15,9 +15,9 @@ from fairplay.core.messages import Failed
 from fairplay.players import wire
 from fairplay.players.backlog import MOST_WAITING
 from fairplay.players.dial import Lost
-from fairplay.players.level import Level, Sandbox
-from fairplay.players.process_tree import descendants
 from fairplay.players.relay import ProgramFailed, Relay
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.process_tree import descendants
 from tests.players.a_house import FISH, TURN
 from tests.players.programs import every_level
 

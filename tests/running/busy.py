@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fairplay.players.process_tree import descendants
+from fairplay.sandbox.process_tree import descendants
 from tests.running.alone import is_alone
 
 BUSY_SHARE = 0.2  # of all processors

@@ -17,7 +17,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/server/test_course.py",
     "tests/server/test_course_attacks.py",
     "tests/players/test_course_remote.py",
-    "tests/players/test_shown.py",
+    "tests/sandbox/test_shown.py",
     "tests/server/test_bad_ways.py",
     "tests/server/test_live_page.py",
     "tests/server/test_restart.py",
@@ -57,7 +57,7 @@ FIRST = (  # of the others, in seconds, with the longest first
     "tests/cli/test_programs.py",
     "tests/every_game/test_conformance.py",
     "tests/examples/test_examples.py",
-    "tests/players/test_freezing.py",
+    "tests/sandbox/test_freezing.py",
     "tests/hosting/test_table.py",
 )
 

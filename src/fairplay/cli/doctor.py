@@ -10,10 +10,10 @@ import msgspec
 
 from fairplay import kernels
 from fairplay.core.errors import BadRequest
-from fairplay.players.cell import what_else_can_be_enforced
-from fairplay.players.process_tree import why_no_namespace
-from fairplay.players.sandbox import Measure, what_can_be_enforced, why_not_strict
 from fairplay.render.text import printable
+from fairplay.sandbox.cell import what_else_can_be_enforced
+from fairplay.sandbox.measures import Measure, what_can_be_enforced, why_not_strict
+from fairplay.sandbox.process_tree import why_no_namespace
 from fairplay.testing.escapes.attack import Attempt, Verdict, attack
 from fairplay.testing.escapes.zoo import ZOO
 

@@ -30,13 +30,13 @@ from fairplay.players import wire
 from fairplay.players.address import IN_PROCESS, AnyPlayer, open_player, split_label
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
-from fairplay.players.level import Level
 from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_house
 from fairplay.players.places import reason
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
 from fairplay.referee.local import has_method
 from fairplay.render.text import printable
+from fairplay.sandbox.level import Level
 
 PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
 OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"

@@ -21,12 +21,12 @@ from fairplay.journal.requests import Sync, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import IN_PROCESS, split_label
-from fairplay.players.level import Level
 from fairplay.players.limits import Limits, limits_from
 from fairplay.players.location import HUMAN, Command, far, kept_in_process
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
+from fairplay.sandbox.level import Level
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
 LONGEST_REASON = 300
@@ -196,7 +196,7 @@ def missing_here(terms: Terms) -> list[str]:
     """What a strict sandbox does without on this machine, in a line each."""
     if terms.sandbox is None or terms.sandbox.level is not Level.STRICT:
         return []
-    from fairplay.players.cell import what_else_can_be_enforced
+    from fairplay.sandbox.cell import what_else_can_be_enforced
 
     lacking = [measure for measure in what_else_can_be_enforced() if measure.why_not]
     return [f"no program {measure.about}: {printable(measure.why_not, LONGEST_REASON)}" for measure in lacking]

@@ -22,7 +22,6 @@ from fairplay.players.call_log import CallLog
 from fairplay.players.course_client import PlayerFailed, Seat, check_name, join_course, name_for
 from fairplay.players.dial import dial
 from fairplay.players.event_loop import new_event_loop
-from fairplay.players.level import Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Near, far
 from fairplay.players.places import host_and_port
@@ -30,6 +29,7 @@ from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.referee.closing import surely
 from fairplay.referee.local import Local
+from fairplay.sandbox.level import Sandbox
 
 MATCHES_AHEAD = 2  # of a tournament for which programs are started: a match may be shorter than the start of one
 OTHERS = "./file.py, exec:COMMAND and py:module:Name"

@@ -11,19 +11,19 @@ from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.players.bot_log import open_log
 from fairplay.players.door import Door, Guest, listen_tcp
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits, for_people
 from fairplay.players.location import Command, House, Invitation, Location, Near, Person
 from fairplay.players.person import AtTerminal
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
-from fairplay.players.sandbox import wrap
 from fairplay.players.thinking import Thinker
 from fairplay.players.wire import LONGEST_NAME
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
 from fairplay.referee.local import Local
 from fairplay.render.text import printable
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import wrap
 
 OPEN = Sandbox(Level.NONE)
 

@@ -9,9 +9,9 @@ import msgspec
 
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
-from fairplay.players.level import Level, Sandbox
 from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
+from fairplay.sandbox.level import Level, Sandbox
 
 if TYPE_CHECKING:  # where nothing is recorded, nobody needs it
     from fairplay.journal.replay import Recorded
@@ -54,7 +54,7 @@ def terms_for(
         people = any(isinstance(place, Person) for place in places)
         others = any(isinstance(place, Invitation) for place in places)
         return Terms(limits or Limits() if others else limits if people else None, None)
-    from fairplay.players.sandbox import sandbox_from, wrap  # without programs nobody needs it
+    from fairplay.sandbox.measures import sandbox_from, wrap  # without programs nobody needs it
 
     for place in hidden:
         try:

@@ -12,12 +12,12 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players import wire
 from fairplay.players.bot_log import BotLog
-from fairplay.players.cell import Cell
-from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed
 from fairplay.players.slots import slots
 from fairplay.players.stream import Stream
 from fairplay.referee.closing import surely
+from fairplay.sandbox.cell import Cell
+from fairplay.sandbox.level import Sandbox
 
 MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
 CHUNK = 65536

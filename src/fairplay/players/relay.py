@@ -12,13 +12,13 @@ from fairplay.players import wire
 from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
 from fairplay.players.dial import Lost
-from fairplay.players.level import Sandbox
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program
 from fairplay.players.remote import MOST_STALE, described
 from fairplay.players.serve import Misunderstood, read_line
 from fairplay.players.wire import Asked, Changed, Closing, End, Goodbye, Hello, Malformed, Suspended, Welcome
 from fairplay.referee.closing import surely
+from fairplay.sandbox.level import Sandbox
 
 GOODBYE = 1.0  # seconds for a program to end by itself, once its match is over
 LAST_WORDS = 2.0  # seconds in which a receipt may come behind the result

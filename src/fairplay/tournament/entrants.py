@@ -15,11 +15,11 @@ from fairplay.hosting.spec import Entrant
 from fairplay.hosting.table import OPEN
 from fairplay.players.address import IN_PROCESS, open_player
 from fairplay.players.location import MAIN_PROGRAM, Command, far, words_in
-from fairplay.players.sandbox import wrap
 from fairplay.referee.host import distinct
 from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable
 from fairplay.render.words import meant
+from fairplay.sandbox.measures import wrap
 
 LONGEST_NAME = 40
 LONGEST_GUESS = 36  # of a name that nobody gave, with room for a number behind it

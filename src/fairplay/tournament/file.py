@@ -14,12 +14,12 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import is_known, no_game, title
 from fairplay.hosting.spec import Entrant, seed_options
-from fairplay.players.level import Level
 from fairplay.players.limits import PLAIN, Limits, Seconds
 from fairplay.referee.host import seats_by_age
 from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable
 from fairplay.render.words import meant
+from fairplay.sandbox.level import Level
 from fairplay.tournament.entrants import Listed, at, entrants_from
 from fairplay.tournament.settings import RoundRobin, Settings
 from fairplay.tournament.spec import Consequence, Cup, FormatSettings, Gate

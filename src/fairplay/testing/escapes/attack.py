@@ -22,8 +22,8 @@ from fairplay.games import GAMES, title
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.players import event_loop
-from fairplay.players.cgroup import available
 from fairplay.players.limits import Limits
+from fairplay.sandbox.cgroup import available
 from fairplay.testing.escapes.beast import GOT_OUT, OUT, THINKS, Beast, Language
 from fairplay.testing.escapes.outside import SECRET, Outside, have_a_key
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from fairplay.core.events import Event, Started
 from fairplay.core.match import Match
-from fairplay.players.bubblewrap import DEVICES
-from fairplay.players.level import Level, Sandbox
+from fairplay.sandbox.bubblewrap import DEVICES
+from fairplay.sandbox.level import Level, Sandbox
 
 SECRET = "FAIRPLAY_SECRET"  # a variable of ours
 KEY = secrets.token_hex(12).encode()  # what a key in the keyring of our session holds

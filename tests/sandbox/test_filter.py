@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from fairplay.core.errors import HostFault
-from fairplay.players import filter as filters
+from fairplay.sandbox import filter as filters
 from tests.players import continuing
-from tests.players.filtered import (
+from tests.sandbox.filtered import (
     ALLOW,
     ARCHITECTURES,
     ARM,
@@ -308,7 +308,7 @@ def test_each_of_these_ways_would_continue_it_without_the_filter() -> None:
 
 def in_a_python_where(trouble: str) -> str:
     """What is said of the filter in another Python, which has some trouble."""
-    text = f"{trouble}\nfrom fairplay.players.filter import bpf, why_no_filter\nprint(why_no_filter())\nbpf()"
+    text = f"{trouble}\nfrom fairplay.sandbox.filter import bpf, why_no_filter\nprint(why_no_filter())\nbpf()"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"{HostFault.__module__}.HostFault: " + (

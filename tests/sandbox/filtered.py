@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.filter import bpf, compiled, why_no_filter
+from fairplay.sandbox.filter import bpf, compiled, why_no_filter
 from tests.players.machine import needs_strict
 
 ALLOW, ERRNO, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000

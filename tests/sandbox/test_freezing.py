@@ -13,16 +13,17 @@ import pytest
 
 from fairplay.core.errors import HostFault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
-from fairplay.players import cell, freezing, process
-from fairplay.players.cgroup import available
-from fairplay.players.freezing import Kept, keeper
-from fairplay.players.level import Level, Sandbox
+from fairplay.players import process
 from fairplay.players.limits import Limits
 from fairplay.players.process import Program
-from fairplay.players.process_tree import descendants
 from fairplay.players.remote import Remote
 from fairplay.players.slots import Slots
 from fairplay.referee.host import dealt
+from fairplay.sandbox import cell, freezing
+from fairplay.sandbox.cgroup import available
+from fairplay.sandbox.freezing import Kept, keeper
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.process_tree import descendants
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, NoGroups, holdings, nothing_left, script, soon
 from tests.toy import Toy

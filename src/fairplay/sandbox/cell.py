@@ -3,13 +3,13 @@
 import os
 from collections.abc import Sequence
 
-from fairplay.players.bubblewrap import with_figures
-from fairplay.players.cgroup import Group, available, machine_oom_kills, was_the_machine
-from fairplay.players.figures import figures
-from fairplay.players.filter import in_memory, opened
-from fairplay.players.freezing import Freezer, Grouped, Kept, Unstopped, keeper
-from fairplay.players.level import Level, Sandbox
-from fairplay.players.sandbox import Measure, limits, why_not_strict, wrap
+from fairplay.sandbox.bubblewrap import with_figures
+from fairplay.sandbox.cgroup import Group, available, machine_oom_kills, was_the_machine
+from fairplay.sandbox.figures import figures
+from fairplay.sandbox.filter import in_memory, opened
+from fairplay.sandbox.freezing import Freezer, Grouped, Kept, Unstopped, keeper
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import Measure, limits, why_not_strict, wrap
 
 MOST_NEWS = 4096  # bytes
 KEEPERS = 16  # processes and threads in a group that are not the program's: those who shut it in

@@ -16,7 +16,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import OTHERS
-from fairplay.players.folder import beginning, identity, is_journal, to_conceal
+from fairplay.sandbox.folder import beginning, identity, is_journal, to_conceal
 
 SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SETTINGS = ("alternatives", "java*", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf")

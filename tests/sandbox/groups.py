@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import cgroup
-from fairplay.players.cgroup import Group, available
+from fairplay.sandbox import cgroup
+from fairplay.sandbox.cgroup import Group, available
 from tests.players.programs import PYTHON, content
 
 MEGABYTE = 1024 * 1024

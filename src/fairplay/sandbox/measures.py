@@ -21,13 +21,13 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.bubblewrap import environment, shut_in
-from fairplay.players.filter import opened, why_no_filter
-from fairplay.players.freezing import NO_CORE, keeper
-from fairplay.players.level import MEGABYTE, Level, Sandbox
-from fairplay.players.process_tree import namespace, output_of, subreaper, why_no_namespace
 from fairplay.referee.host import complain
 from fairplay.render.words import quoted
+from fairplay.sandbox.bubblewrap import environment, shut_in
+from fairplay.sandbox.filter import opened, why_no_filter
+from fairplay.sandbox.freezing import NO_CORE, keeper
+from fairplay.sandbox.level import MEGABYTE, Level, Sandbox
+from fairplay.sandbox.process_tree import namespace, output_of, subreaper, why_no_namespace
 
 RESERVED = 4096 * MEGABYTE  # of addresses, besides the memory: Java and Node reserve as much and never touch it
 SIGNALS = 256  # that wait for a program: hundreds of programs leave enough of those that a user may have

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.players import folder as folders
-from fairplay.players.folder import BEGINNING, is_journal, to_conceal
-from fairplay.players.shown import straight
+from fairplay.sandbox import folder as folders
+from fairplay.sandbox.folder import BEGINNING, is_journal, to_conceal
+from fairplay.sandbox.shown import straight
 from tests.cli.command import fairplay
 from tests.players.hosts import Done, Host, host
 from tests.players.machine import needs_strict
@@ -195,7 +195,7 @@ def test_a_folder_that_is_mounted_elsewhere_is_concealed_there_too(tmp_path: Pat
     (tmp_path / "bob" / "mounted").mkdir()
     inner = f"mount --bind games bob/mounted && cat bob/mounted/secret && exec {sys.executable} -c"
     text = (
-        "import subprocess; from fairplay.players.sandbox import *;"
+        "import subprocess; from fairplay.sandbox.measures import *;"
         f"words = wrap(['{bot}', 'bob'], Sandbox(Level.STRICT, hidden=('games',)));"
         "subprocess.run(words, check=True)"
     )

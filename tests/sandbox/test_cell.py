@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import HostFault
-from fairplay.players.cell import Cell
-from fairplay.players.cgroup import Group, MemoryKills, limit
-from fairplay.players.level import MEGABYTE, Level, Sandbox
 from fairplay.players.line import Closed
 from fairplay.players.process import Program, children
-from tests.players.groups import needs
+from fairplay.sandbox.cell import Cell
+from fairplay.sandbox.cgroup import Group, MemoryKills, limit
+from fairplay.sandbox.level import MEGABYTE, Level, Sandbox
 from tests.players.machine import needs_strict
+from tests.sandbox.groups import needs
 
 LIMITS = ("memory.max", "memory.limit_in_bytes")  # of version 2, and of version 1
 

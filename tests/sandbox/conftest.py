@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import cgroup
-from fairplay.players.cgroup import Group
-from tests.players.groups import HERE, MEGABYTE
+from fairplay.sandbox import cgroup
+from fairplay.sandbox.cgroup import Group
+from tests.sandbox.groups import HERE, MEGABYTE
 
 
 def groups_of_ours() -> list[Path]:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from fairplay.core.errors import BadRequest
 from fairplay.games import HANDED
-from fairplay.players.figures import figures
-from fairplay.players.folder import contents
-from fairplay.players.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
+from fairplay.sandbox.figures import figures
+from fairplay.sandbox.folder import contents
+from fairplay.sandbox.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
 OF_THE_HOST = (  # in /proc, whoever looks: its keys, and counts by which two programs could tell each other something
     *("keys", "key-users", "kcore", "timer_list", "sched_debug", "latency_stats", "locks", "vmstat", "zoneinfo"),

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import cgroup
-from fairplay.players.cgroup import Group, MemoryKills, entering, was_the_machine
-from fairplay.players.level import Level, Sandbox
-from fairplay.players.sandbox import wrap
-from tests.players.groups import MEGABYTE, PATIENCE, at_last, computed, ended, inside, living, needs, start
+from fairplay.sandbox import cgroup
+from fairplay.sandbox.cgroup import Group, MemoryKills, entering, was_the_machine
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.measures import wrap
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON
+from tests.sandbox.groups import MEGABYTE, PATIENCE, at_last, computed, ended, inside, living, needs, start
 
 BURN = "import os, sys\nfor _ in range(int(sys.argv[1]) - 1):\n    if os.fork() == 0:\n        break\nwhile True: pass"
 BURN_IN_THREADS = (
@@ -257,8 +257,8 @@ def test_groups_within_a_group_go_with_it(group: Group) -> None:
 
 REFEREE = """
 import os, signal, subprocess, sys
-from fairplay.players.cgroup import Group
-from fairplay.players.sandbox import *
+from fairplay.sandbox.cgroup import Group
+from fairplay.sandbox.measures import *
 group = Group.make(512 * MEGABYTE, 64)
 command = [sys.executable, "-I", "-S", "-c", "while True: pass"]
 words = wrap(command, Sandbox(Level.NONE)) if sys.argv[1] == "kept" else command
@@ -287,7 +287,7 @@ def test_the_groups_of_a_dead_referee_are_removed_by_the_next_one(how: str, grou
     if how == "kept":  # by a namespace that dies with the referee, and being frozen does not keep it from that
         assert at_last(lambda: (stale / "cgroup.procs").read_text() == "")
 
-    subprocess.run([sys.executable, "-c", "from fairplay.players.cgroup import available; available()"], check=True)
+    subprocess.run([sys.executable, "-c", "from fairplay.sandbox.cgroup import available; available()"], check=True)
 
     assert not any((place.folder / stale.name).exists() for place in cgroup.places()[0])
     assert at_last(lambda: not living(left))
@@ -313,7 +313,7 @@ def test_who_has_the_number_of_a_dead_referee_is_not_taken_for_it(group: Group) 
 
 
 MANY = """
-from fairplay.players.cgroup import Group
+from fairplay.sandbox.cgroup import Group
 import subprocess
 for _ in range(5):
     groups = [Group.make(64 << 20, 8) for _ in range(8)]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import cgroup, hierarchy
-from fairplay.players.cgroup import Available, Group, available, entering
-from fairplay.players.hierarchy import hand_on, mounted, own_groups
-from tests.players.groups import HERE, MEGABYTE, at_last
+from fairplay.sandbox import cgroup, hierarchy
+from fairplay.sandbox.cgroup import Available, Group, available, entering
+from fairplay.sandbox.hierarchy import hand_on, mounted, own_groups
+from tests.sandbox.groups import HERE, MEGABYTE, at_last
 
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="takes root, who gives a part of the tree to somebody else")
@@ -77,7 +77,7 @@ def test_without_a_part_of_the_tree_an_ordinary_user_has_nothing_and_is_told_why
 @as_root
 def test_a_part_of_the_tree_is_enough_for_a_freezer(given: Path) -> None:
     text = (
-        "import subprocess, time\nfrom fairplay.players.cgroup import *\n"
+        "import subprocess, time\nfrom fairplay.sandbox.cgroup import *\n"
         "group = Group.make(1 << 26, 9)\n"
         "program = subprocess.Popen([*group.enter(), 'sh', '-c', 'while :; do :; done'])\n"
         "folder = Path(group.entrances[0]).parent\n"

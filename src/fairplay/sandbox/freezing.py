@@ -20,7 +20,7 @@ from functools import cache
 from typing import Protocol
 
 from fairplay.core.errors import HostFault
-from fairplay.players.cgroup import Group
+from fairplay.sandbox.cgroup import Group
 
 PATIENCE = 10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
 MOMENT = 1000  # microseconds for which nothing else is done meanwhile

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.players.filtered import needs, needs_filter, run, said
+from tests.sandbox.filtered import needs, needs_filter, run, said
 
 pytestmark = needs_filter
 

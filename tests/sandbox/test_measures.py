@@ -14,11 +14,11 @@ import msgspec
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.players import bubblewrap, process_tree, sandbox
-from fairplay.players.cell import Cell
-from fairplay.players.cgroup import available
-from fairplay.players.level import MEGABYTE, Level, Sandbox
-from fairplay.players.sandbox import MEASURES, sandbox_from, what_can_be_enforced, wrap
+from fairplay.sandbox import bubblewrap, measures, process_tree
+from fairplay.sandbox.cell import Cell
+from fairplay.sandbox.cgroup import available
+from fairplay.sandbox.level import MEGABYTE, Level, Sandbox
+from fairplay.sandbox.measures import MEASURES, sandbox_from, what_can_be_enforced, wrap
 from tests.cli.command import fairplay
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, every_level
@@ -58,9 +58,9 @@ def seen(expression: str, box: Sandbox = STRICT, *arguments: str) -> Any:
 
 def machine_without(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     """A machine on which nothing can be enforced."""
-    measures = tuple(sandbox.Measure(name, about, why) for name, about in MEASURES.items())
-    monkeypatch.setattr(sandbox, "what_can_be_enforced", lambda: measures)
-    monkeypatch.setattr("fairplay.cli.doctor.what_can_be_enforced", lambda: measures)
+    without = tuple(measures.Measure(name, about, why) for name, about in MEASURES.items())
+    monkeypatch.setattr(measures, "what_can_be_enforced", lambda: without)
+    monkeypatch.setattr("fairplay.cli.doctor.what_can_be_enforced", lambda: without)
 
 
 # How to ask for it.
@@ -272,7 +272,7 @@ def test_it_is_nobody() -> None:
 @needs_strict
 def test_of_our_home_it_sees_no_more_than_the_way_to_what_it_needs() -> None:
     home = Path.home()
-    needed = [Path(place) for place in (sys.prefix, sys.base_prefix, sandbox.__file__, Path.cwd())]
+    needed = [Path(place) for place in (sys.prefix, sys.base_prefix, measures.__file__, Path.cwd())]
 
     for directory in (home, home.parent):
         found = seen(f"os.listdir({str(directory)!r}) if os.path.exists({str(directory)!r}) else []")
@@ -352,7 +352,7 @@ def test_where_memory_runs_out_it_is_the_first_to_go(sandbox: Sandbox) -> None:
 def test_no_limit_goes_beyond_our_own() -> None:
     text = (
         "import resource, subprocess; resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99));"
-        "from fairplay.players.sandbox import *; print(limits(Sandbox(Level.NONE)))"
+        "from fairplay.sandbox.measures import *; print(limits(Sandbox(Level.NONE)))"
     )
 
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
@@ -441,12 +441,12 @@ def test_everything_can_be_enforced_here() -> None:
 @needs_strict
 def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
-    monkeypatch.setattr(sandbox, "strictly", lambda program, arguments, *_: [program, *arguments])
-    monkeypatch.setattr(sandbox, "TOOLS", {})
-    monkeypatch.setattr(sandbox, "output_of", pretending_bubblewrap)
+    monkeypatch.setattr(measures, "strictly", lambda program, arguments, *_: [program, *arguments])
+    monkeypatch.setattr(measures, "TOOLS", {})
+    monkeypatch.setattr(measures, "output_of", pretending_bubblewrap)
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
-    held, why = sandbox.tried()
+    held, why = measures.tried()
 
     assert why == ""
     assert set(held) == set(MEASURES)
@@ -468,11 +468,11 @@ def test_a_sandbox_that_got_weaker_is_not_strict(
     word: str, instead: str, measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The meter turns red, and so do the tests: they are skipped for what this machine lacks, not for what we do."""
-    strictly = sandbox.strictly
-    monkeypatch.setattr(sandbox, "strictly", lambda *given: [instead if w == word else w for w in strictly(*given)])
+    strictly = measures.strictly
+    monkeypatch.setattr(measures, "strictly", lambda *given: [instead if w == word else w for w in strictly(*given)])
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
-    held, why = sandbox.tried()
+    held, why = measures.tried()
 
     assert why == ""
     assert {name for name, holds in held.items() if not holds} == {measure}
@@ -492,10 +492,10 @@ def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ())
 def test_what_is_missing_is_said(
     tools: dict[str, str], version: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "TOOLS", tools)
-    monkeypatch.setattr(sandbox, "output_of", lambda command: (version, ""))
+    monkeypatch.setattr(measures, "TOOLS", tools)
+    monkeypatch.setattr(measures, "output_of", lambda command: (version, ""))
 
-    assert sandbox.tried() == ({}, why)
+    assert measures.tried() == ({}, why)
 
 
 def test_a_command_that_fails_says_why() -> None:

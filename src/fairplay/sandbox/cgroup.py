@@ -19,8 +19,8 @@ from typing import NamedTuple
 import msgspec
 
 from fairplay.core.errors import HostFault
-from fairplay.players.hierarchy import candidates, hand_on, mounted, why_not_writable
-from fairplay.players.process_tree import PATIENCE, own_number
+from fairplay.sandbox.hierarchy import candidates, hand_on, mounted, why_not_writable
+from fairplay.sandbox.process_tree import PATIENCE, own_number
 
 REMOVE_WAIT = 1.0  # seconds for killed processes to be gone
 STALE_WAIT = 0.1  # the same, for those of a dead referee
