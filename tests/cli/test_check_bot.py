@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.diagnosis import gate
 from fairplay.games import GAMES, title
-from fairplay.hosting import gate
 from fairplay.journal.appeal import clauses
 from tests.cli.command import GOOD, INTERRUPTIONS, SCRIPT, Done, fairplay, in_process, refusal, started
 from tests.house_players import quick_address

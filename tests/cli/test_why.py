@@ -14,9 +14,9 @@ from fairplay import Journal, Match, Moment, Referee
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.messages import Failed, TakeTurn
 from fairplay.core.roles import Record
+from fairplay.diagnosis.why import MOST_LINES
 from fairplay.games import title
 from fairplay.games.q import Place, Placement, Q
-from fairplay.hosting.why import MOST_LINES
 from fairplay.journal.appeal import Appeal, clauses
 from fairplay.journal.verify import read_lawful
 from fairplay.referee.local import Local

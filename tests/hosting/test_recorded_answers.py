@@ -7,9 +7,9 @@ from typing import Any
 from fairplay import Fault
 from fairplay.core.events import Acted
 from fairplay.core.messages import Failed, TakeTurn
+from fairplay.diagnosis.understudy import Prompter, Understudy
 from fairplay.games.fish import Place
 from fairplay.hosting.table import Here
-from fairplay.hosting.understudy import Prompter, Understudy
 from fairplay.journal.replay import read
 from fairplay.referee.local import Local
 from tests.journal.journals import GAME, first, record

@@ -16,8 +16,8 @@ from fairplay.cli.match_options import (
     settings,
 )
 from fairplay.cli.output import Teller, in_colour
-from fairplay.hosting.gate import Gate
-from fairplay.hosting.trials import bot_named, trials_for
+from fairplay.diagnosis.gate import Gate
+from fairplay.diagnosis.trials import bot_named, trials_for
 from fairplay.players.address import split_label
 from fairplay.players.bot_log import log_path
 

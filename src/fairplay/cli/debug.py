@@ -14,14 +14,14 @@ from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected
 from fairplay.core.game import Moment, Seat
+from fairplay.diagnosis.comparison import reason, when
+from fairplay.diagnosis.in_process import candid
+from fairplay.diagnosis.stage import Stage
+from fairplay.diagnosis.troubles import counted
 from fairplay.games import title
-from fairplay.hosting.comparison import reason, when
-from fairplay.hosting.in_process import candid
 from fairplay.hosting.sitting import AnyMatch, seat_key
-from fairplay.hosting.stage import Stage
 from fairplay.hosting.table import OPEN, Table
 from fairplay.hosting.terms import terms_on_record
-from fairplay.hosting.troubles import counted
 from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful

@@ -9,9 +9,9 @@ from fairplay.cli.joining import LONGEST, Outcome, Report, in_words, lost_by, ou
 from fairplay.core.events import Ejected
 from fairplay.core.game import Moment
 from fairplay.core.messages import Failed, Tell
+from fairplay.diagnosis.troubles import Trouble, advice, shortened
 from fairplay.hosting.table import OPEN
 from fairplay.hosting.terms import Terms
-from fairplay.hosting.troubles import Trouble, advice, shortened
 from fairplay.players import event_loop, wire
 from fairplay.players.bot_log import BotLog, log_path, open_log
 from fairplay.players.dial import Lost

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fairplay.hosting.why import describe_failure
+from fairplay.diagnosis.why import describe_failure
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
 from fairplay.tournament.events import (

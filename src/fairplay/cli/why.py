@@ -7,7 +7,7 @@ import msgspec
 
 from fairplay.cli.journals import file_argument
 from fairplay.cli.output import in_colour
-from fairplay.hosting.why import for_people, told
+from fairplay.diagnosis.why import for_people, told
 from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import about, seat_of
 from fairplay.journal.verify import read_lawful

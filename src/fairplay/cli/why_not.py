@@ -7,8 +7,8 @@ import msgspec
 
 from fairplay.cli.match_options import settings
 from fairplay.core.errors import BadRequest
+from fairplay.diagnosis.why_not import NO_JSON, Position, action_from, position_in, verdict
 from fairplay.games import game_with
-from fairplay.hosting.why_not import NO_JSON, Position, action_from, position_in, verdict
 from fairplay.journal.files import content
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful

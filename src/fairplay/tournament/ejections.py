@@ -8,7 +8,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Receipt
-from fairplay.hosting.why import told
+from fairplay.diagnosis.why import told
 from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import lawful

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from fairplay.hosting.gate import Gate
+from fairplay.diagnosis.gate import Gate
+from fairplay.diagnosis.trials import Bot, bot_named, trials_for
 from fairplay.hosting.spec import Entrant
-from fairplay.hosting.trials import Bot, bot_named, trials_for
 from fairplay.players.address import split_label
 from fairplay.players.limits import limits_in_words
 from fairplay.players.location import Invitation, far, of_the_house

@@ -7,9 +7,9 @@ import msgspec
 
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, TakeTurn, Tell
+from fairplay.diagnosis.trials import Bot, Trial
+from fairplay.diagnosis.why import FAULTS, alternatives, in_short, rule
 from fairplay.games import Title
-from fairplay.hosting.trials import Bot, Trial
-from fairplay.hosting.why import FAULTS, alternatives, in_short, rule
 from fairplay.journal.appeal import clauses, lawful_in
 from fairplay.observers.reporter import in_words, label, standings
 from fairplay.render.text import printable

@@ -7,8 +7,8 @@ import msgspec
 
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game
+from fairplay.diagnosis.why import alternatives, rule
 from fairplay.games import title
-from fairplay.hosting.why import alternatives, rule
 from fairplay.journal.appeal import clauses, lawful_in, some_actions
 from fairplay.journal.replay import Recorded
 from fairplay.render.text import printable

@@ -6,7 +6,7 @@ from pathlib import Path
 from fairplay import Acted, Ejected, End, Fault, Journal, Moment, Referee, Start, TakeTurn
 from fairplay.core.messages import Answer, Answered, Message
 from fairplay.core.roles import Parting
-from fairplay.hosting.understudy import Prompter, Understudy
+from fairplay.diagnosis.understudy import Prompter, Understudy
 from fairplay.journal.replay import read
 from tests.journal.journals import GAME, SEED, first
 from tests.journals_at import newest

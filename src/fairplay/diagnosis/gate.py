@@ -13,13 +13,13 @@ from fairplay.core.chance import seed_from
 from fairplay.core.events import Acted, Ejected, Event, Fact
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.diagnosis.trials import SEED, Bot, Trial
+from fairplay.diagnosis.troubles import Trouble, counted, explained, when
+from fairplay.diagnosis.why import describe_failure, in_short
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
 from fairplay.hosting.sitting import Sitting
 from fairplay.hosting.table import OPEN
-from fairplay.hosting.trials import SEED, Bot, Trial
-from fairplay.hosting.troubles import Trouble, counted, explained, when
-from fairplay.hosting.why import describe_failure, in_short
 from fairplay.players import event_loop
 from fairplay.players.address import open_player, split_label
 from fairplay.players.bot_log import open_log

@@ -8,7 +8,7 @@ from fairplay.core.events import Fact
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel, Parting
-from fairplay.hosting.comparison import Comparison
+from fairplay.diagnosis.comparison import Comparison
 from fairplay.hosting.records import turns_taken
 from fairplay.hosting.table import OPEN, Here
 from fairplay.hosting.terms import Terms

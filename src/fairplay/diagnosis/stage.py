@@ -7,16 +7,16 @@ from fairplay.core.events import Ejected
 from fairplay.core.game import Seat
 from fairplay.core.messages import Failed, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel
+from fairplay.diagnosis.comparison import NO_ANSWER, Comparison, beside, told, when
+from fairplay.diagnosis.rehearsal import Rehearsal
+from fairplay.diagnosis.troubles import Trouble, advice, counted
+from fairplay.diagnosis.understudy import Prompter, Rehearsed, Understudy
+from fairplay.diagnosis.why import alternatives
 from fairplay.games import title
-from fairplay.hosting.comparison import NO_ANSWER, Comparison, beside, told, when
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.rehearsal import Rehearsal
 from fairplay.hosting.sitting import AnyMatch
 from fairplay.hosting.table import Table
 from fairplay.hosting.terms import Terms
-from fairplay.hosting.troubles import Trouble, advice, counted
-from fairplay.hosting.understudy import Prompter, Rehearsed, Understudy
-from fairplay.hosting.why import alternatives
 from fairplay.journal.appeal import lawful_in
 from fairplay.journal.replay import Recorded
 from fairplay.journal.transcript import Heard

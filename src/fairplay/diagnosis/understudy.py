@@ -7,8 +7,8 @@ from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel, Parting
+from fairplay.diagnosis.rehearsal import Rehearsal
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.rehearsal import Rehearsal
 from fairplay.hosting.sitting import AnyMatch
 from fairplay.journal.reenact import Again
 from fairplay.journal.replay import Recorded
