@@ -98,7 +98,7 @@ def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_
 
     assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
     assert loaded & {"fairplay.sandbox.measures", "fairplay.players.remote", "fairplay.hosting.table"} == set()
-    assert loaded & {"fairplay.cli.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
+    assert loaded & {"fairplay.terminal.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
 
 

@@ -162,7 +162,7 @@ def test_no_verb_leans_on_another(path: Path) -> None:
 
 
 def test_the_meter_of_verbs_turns_red() -> None:
-    assert other_verbs("from fairplay.cli.why import told\nimport fairplay.cli.output\n") == {"fairplay.cli.why"}
+    assert other_verbs("from fairplay.cli.why import told\nimport fairplay.terminal.output\n") == {"fairplay.cli.why"}
 
 
 @pytest.mark.parametrize("path", [path for path in sources() if not short(path).startswith(PER_GAME)], ids=short)

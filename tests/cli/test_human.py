@@ -292,7 +292,9 @@ def test_nobody_is_left_at_the_keyboard_when_the_match_ends(kind: signal.Signals
         assert terminal.settings[3] & termios.ICANON == 0
         (match,) = children(terminal.process.pid)
         person = [
-            child for child in children(match) if b"fairplay.cli.person" in Path(f"/proc/{child}/cmdline").read_bytes()
+            child
+            for child in children(match)
+            if b"fairplay.terminal.person" in Path(f"/proc/{child}/cmdline").read_bytes()
         ]
         pid = os.pidfd_open(*person)
         try:

@@ -37,7 +37,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/server/test_vanishing.py",
     "tests/players/test_late_answers.py",
     "tests/harness/test_over_network.py",
-    "tests/cli/test_stepping.py",
+    "tests/terminal/test_stepping.py",
     "tests/cli/test_watch_in_place.py",
     "tests/page/test_names.py",
     "tests/page/test_looks.py",

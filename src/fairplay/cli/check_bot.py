@@ -15,11 +15,11 @@ from fairplay.cli.match_options import (
     sandbox_option,
     settings,
 )
-from fairplay.cli.output import Teller, in_colour
 from fairplay.diagnosis.gate import Gate
 from fairplay.diagnosis.trials import bot_named, trials_for
 from fairplay.players.address import split_label
 from fairplay.players.bot_log import log_path
+from fairplay.terminal.output import Teller, in_colour
 
 
 @click.command("check-bot")

@@ -84,7 +84,7 @@ def run_cup(
     refuse_without_extras()
     from tempfile import TemporaryDirectory
 
-    from fairplay.cli.progress import progress
+    from fairplay.terminal.progress import progress
     from fairplay.tournament.conduct import conduct
 
     with ExitStack() as leaving:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, tell_evidence
-from fairplay.cli.output import Teller, in_colour
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected
@@ -30,6 +29,7 @@ from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
+from fairplay.terminal.output import Teller, in_colour
 
 
 @click.command()

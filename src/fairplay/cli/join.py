@@ -17,7 +17,6 @@ import msgspec
 
 from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Outcome, Report, in_words, lost_by, outcome, say
 from fairplay.cli.match_options import MOST_EVIDENCE, bot_logs_option, missing_here, pondering_option, refuse_unreadable
-from fairplay.cli.person import Heard, Left, Person, hurrying
 from fairplay.cli.seconds import A_DAY, Seconds
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
@@ -37,6 +36,7 @@ from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
 from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Level
+from fairplay.terminal.person import Heard, Left, Person, hurrying
 
 PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
 OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"

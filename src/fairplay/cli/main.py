@@ -9,10 +9,10 @@ import click
 
 from fairplay.cli.handing import HANDED, with_game_first, with_games
 from fairplay.cli.interrupts import sigterm_interrupts
-from fairplay.cli.output import plain_output, silence
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
 from fairplay.render.text import printable
+from fairplay.terminal.output import plain_output, silence
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

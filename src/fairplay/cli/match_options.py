@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.output import Teller, can_be_drawn_on, in_colour, size_of
 from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.games import title
@@ -27,6 +26,7 @@ from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
 from fairplay.sandbox.level import Level
+from fairplay.terminal.output import Teller, can_be_drawn_on, in_colour, size_of
 
 MOST_EVIDENCE = 12  # lines of what a failing player said
 LONGEST_REASON = 300
@@ -153,7 +153,7 @@ def show(
     try:
         with ExitStack() as leaving:
             if in_place:
-                from fairplay.cli.live import live
+                from fairplay.terminal.live import live
 
                 seconds = 0.0 if not near else PACE if pace is None else pace
                 board = live(shelf.text, sitting.match, lambda: hosted.notes.took, seconds)

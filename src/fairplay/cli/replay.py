@@ -9,15 +9,15 @@ from fairplay.cli.eyes import eyes_of
 from fairplay.cli.files import SECONDS, Film, width_option, write_replay
 from fairplay.cli.journals import file_argument
 from fairplay.cli.match_options import lines_option
-from fairplay.cli.output import can_be_drawn_on, in_colour, size_of
-from fairplay.cli.screen import keyboard
-from fairplay.cli.stepping import step_through
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started
 from fairplay.games import title
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 from fairplay.observers.reporter import Reporter, in_words
+from fairplay.terminal.output import can_be_drawn_on, in_colour, size_of
+from fairplay.terminal.screen import keyboard
+from fairplay.terminal.stepping import step_through
 
 
 @click.command()

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from fairplay.cli.output import in_colour, size_of
 from fairplay.core.chance import seed_from
 from fairplay.core.game import Game
 from fairplay.core.roles import HousePlayer
 from fairplay.games import Title, title
 from fairplay.render.book import book
+from fairplay.terminal.output import in_colour, size_of
 
 NAMES = ("ann", "bob", "cyd", "dan", "eve")
 SEED = "rules 284"  # of which every game makes a good picture

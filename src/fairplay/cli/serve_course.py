@@ -8,13 +8,13 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from fairplay.cli.waiting import lines
 from fairplay.core.errors import BadRequest
 from fairplay.course.dialects import DIALECTS
 from fairplay.course.servers import SERVERS, ServerRules
 from fairplay.players import event_loop
 from fairplay.render.words import quoted
 from fairplay.server.course import serve
+from fairplay.terminal.waiting import lines
 from fairplay.tournament.places import MATCHES
 
 

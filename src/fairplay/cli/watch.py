@@ -7,9 +7,7 @@ from functools import partial
 import click
 import msgspec
 
-from fairplay.cli.live import live
 from fairplay.cli.match_options import lines_option
-from fairplay.cli.output import can_be_drawn_on, in_colour, size_of
 from fairplay.cli.seconds import A_DAY
 from fairplay.cli.visiting import HOST_HELP, visiting, visitor_options
 from fairplay.core.errors import BadRequest
@@ -20,6 +18,8 @@ from fairplay.observers.reporter import Reporter, standings
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 from fairplay.server.following import QUIET, Follower, Watched
+from fairplay.terminal.live import live
+from fairplay.terminal.output import can_be_drawn_on, in_colour, size_of
 
 LONGEST = 64  # characters of a name
 CUT_OFF = "the house hung up before the end of the match"

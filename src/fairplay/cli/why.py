@@ -6,13 +6,13 @@ import click
 import msgspec
 
 from fairplay.cli.journals import file_argument
-from fairplay.cli.output import in_colour
 from fairplay.diagnosis.why import for_people, told
 from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import about, seat_of
 from fairplay.journal.verify import read_lawful
 from fairplay.observers.reporter import label
 from fairplay.render.words import plain
+from fairplay.terminal.output import in_colour
 
 
 @click.command()

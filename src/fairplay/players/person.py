@@ -17,7 +17,7 @@ from fairplay.players.line import Closed
 from fairplay.players.stream import Stream
 from fairplay.referee.closing import surely
 
-COMMAND = (sys.executable, "-P", "-m", "fairplay.cli.person")
+COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
 END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself
 
 

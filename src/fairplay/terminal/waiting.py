@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from fairplay.cli.progress import on_terminal
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
+from fairplay.terminal.progress import on_terminal
 
 
 class Lines:

@@ -5,8 +5,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from fairplay.cli.scene import Draw, Scene, lines_of
-from fairplay.cli.screen import LEAVING, Screen
 from fairplay.core.events import Started
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
@@ -14,6 +12,8 @@ from fairplay.hosting.records import turns_taken
 from fairplay.journal.replay import Recorded
 from fairplay.observers.reporter import in_words, standings
 from fairplay.render.text import cut
+from fairplay.terminal.scene import Draw, Scene, lines_of
+from fairplay.terminal.screen import LEAVING, Screen
 
 PACE = 0.5  # seconds from fact to fact when it plays
 TICK = 0.25  # seconds until the size of the terminal is looked at anyhow

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.screen import Screen
 from fairplay.games import GAMES, title
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import cut
+from fairplay.terminal.screen import Screen
 from tests.cli.command import fairplay, refusal, spoil
 from tests.cli.terminal import Terminal
 

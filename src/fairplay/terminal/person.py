@@ -1,6 +1,6 @@
 """Be a person's place at the table: show the board, read what is typed, and let nothing illegal be sent.
 
-`python -m fairplay.cli.person FD [--shared]` does this for the match at the other end of a socket.
+`python -m fairplay.terminal.person FD [--shared]` does this for the match at the other end of a socket.
 """
 
 import os
@@ -17,8 +17,6 @@ from queue import SimpleQueue
 from textwrap import wrap
 from typing import Any
 
-from fairplay.cli.keyboard import Interrupted, Keyboard
-from fairplay.cli.output import in_colour, plain_output
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Seat
 from fairplay.games import title
@@ -29,6 +27,8 @@ from fairplay.players.limits import FOREVER
 from fairplay.players.serve import read_line, serve_player
 from fairplay.render.text import printable
 from fairplay.render.words import plain
+from fairplay.terminal.keyboard import Interrupted, Keyboard
+from fairplay.terminal.output import in_colour, plain_output
 
 MOST_ACTIONS = 3000  # that completion knows; Q can have far more
 MOST_LISTED = 12  # lines of moves

@@ -12,13 +12,13 @@ from contextlib import contextmanager, redirect_stderr
 from io import TextIOBase
 from threading import Event as Signal
 
-from fairplay.cli.scene import Draw, Scene, lines_of
-from fairplay.cli.screen import LEAVING, Screen
 from fairplay.core.events import Event, Fact, Started
 from fairplay.core.game import Seat
 from fairplay.core.match import Visible
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import printable
+from fairplay.terminal.scene import Draw, Scene, lines_of
+from fairplay.terminal.screen import LEAVING, Screen
 
 PAUSE = 1 / 12  # seconds from frame to frame, at least
 SHARE = 20  # and so many times as long as it took to draw one: what is played is worth more than what is shown

@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import pytest
 
-from fairplay.cli import progress
-from fairplay.cli.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
+from fairplay.terminal import progress
+from fairplay.terminal.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.events import (
     AttemptFailed,

@@ -14,7 +14,7 @@ from threading import RLock
 from types import FrameType
 from typing import Any, TextIO
 
-from fairplay.cli.output import LEAST
+from fairplay.terminal.output import LEAST
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"  # another screen, no cursor, and what is too wide is cut off
 LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
