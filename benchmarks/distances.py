@@ -25,13 +25,14 @@ from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import game_with
 from fairplay.games.fish import Fish
-from fairplay.players import event_loop, wire
+from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
 from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.sign_up import SignUp
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local

@@ -24,8 +24,9 @@ from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import event_loop, wire
+from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local

@@ -15,8 +15,8 @@ from fairplay.games import title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.players import wire
 from fairplay.players.address import open_player
+from fairplay.protocol import wire
 from fairplay.referee.local import Local
 from tests.architecture.test_import import loaded_by
 from tests.examples.programs import AnyGame, dealt, key_of, played

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from fairplay.games import GAMES, rules_of
-from fairplay.players import wire
+from fairplay.protocol import wire
 
 PATH = Path(__file__).parent.parent / "docs" / "protocol.schema.json"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

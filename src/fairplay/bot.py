@@ -19,10 +19,11 @@ from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import title
-from fairplay.players import serve, wire
+from fairplay.players import serve
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.serve import AnyGame, Make, Misunderstood, serve_player
-from fairplay.players.wire import Goodbye
+from fairplay.protocol import wire
+from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
 
 LONGEST_COMPLAINT = 600  # characters

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.distances import BENCHMARKS, PLAYERS, measured, turns_of
 from fairplay.games import game_with
-from fairplay.players import wire
+from fairplay.protocol import wire
 
 
 @pytest.mark.parametrize("name", PLAYERS)

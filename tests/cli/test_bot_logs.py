@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import wire
 from fairplay.players.bot_log import FIRST, LAST
 from fairplay.players.door import listen_tcp
 from fairplay.players.process import Program
+from fairplay.protocol import wire
 from tests.cli.command import SMALL, fairplay, refusal, script
 from tests.cli.test_join import Host, Script, hello
 from tests.players.a_house import FISH, Guest, House

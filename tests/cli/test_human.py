@@ -16,7 +16,7 @@ import pytest
 from fairplay.core.events import Acted
 from fairplay.journal.replay import Recorded
 from fairplay.journal.verify import read_lawful, verify
-from fairplay.players import wire
+from fairplay.protocol import wire
 from tests.cli.command import SCRIPT, fairplay, refusal
 from tests.cli.open_house import open_house
 from tests.cli.pseudo_terminal import PseudoTerminal

@@ -17,11 +17,11 @@ from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
-from fairplay.players import wire
 from fairplay.players.dial import MOST_LINE, Lost, dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp
 from fairplay.players.limits import Limits
 from fairplay.players.websocket import listen_websocket
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.testing.scripted import AsyncScripted, playing

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from websockets.sync.server import ServerConnection, serve
 
-from fairplay.players import visit, wire
+from fairplay.players import visit
+from fairplay.protocol import wire
 from tests.cli.command import SCRIPT, fairplay, in_process, refusal, script, started
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.players.a_house import FISH, RECEIPT, TURN, Guest, House

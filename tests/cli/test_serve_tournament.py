@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from fairplay.players import wire
 from fairplay.players.dial import Lost
 from fairplay.players.host_line import line_to
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
+from fairplay.protocol import wire
 from fairplay.server.tokens import make_token
 from fairplay.tournament import notebook
 from tests.cli.command import SCRIPT, fairplay, refusal, script, started

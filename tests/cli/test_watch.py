@@ -17,7 +17,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words, standings
-from fairplay.players import wire
+from fairplay.protocol import wire
 from fairplay.server.following import QUIET, Follower, Watched
 from fairplay.server.hub import Hub
 from tests.cli.command import Done, fairplay, refusal, script

@@ -16,7 +16,7 @@ from fairplay.players.line import Line
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.stream import Stream
-from fairplay.players.wire import MOST_BYTES
+from fairplay.protocol.wire import MOST_BYTES
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.testing.scripted import AsyncScripted, playing
 

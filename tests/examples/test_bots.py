@@ -27,7 +27,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Action, Tsuro, View
 from fairplay.games.tsuro.rules import Kind, kind_of, options_of
-from fairplay.players.wire import goodbye
+from fairplay.protocol.wire import goodbye
 from fairplay.testing.playouts import Sampling, play_on
 from tests.cli.command import SMALL, fairplay
 from tests.examples.programs import AnyGame, dealt, played, shut_in

@@ -8,9 +8,9 @@ import pytest
 
 from fairplay import Ejected, Fault, Moment, serve_player
 from fairplay.games import GAMES
-from fairplay.players import wire
 from fairplay.players.limits import Limits
-from fairplay.players.remote import MOST_STALE
+from fairplay.protocol import wire
+from fairplay.protocol.replies import MOST_STALE
 from tests.examples.transcript import PAGE, rewritten
 from tests.some import some
 from tools.schema import definitions

@@ -16,7 +16,6 @@ from websockets.uri import parse_uri
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.hosting.table import Table
-from fairplay.players import wire
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
@@ -25,6 +24,7 @@ from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import WebSocket
+from fairplay.protocol import wire
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import dealt
 from fairplay.sandbox.level import Level, Sandbox

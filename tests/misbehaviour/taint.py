@@ -17,7 +17,7 @@ from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State,
 from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, NAMES, NONE, SHAPES
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter
-from fairplay.players import wire
+from fairplay.protocol import wire
 from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play
 from fairplay.referee.local import Local

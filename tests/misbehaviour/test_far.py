@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from fairplay.core.messages import Answered
-from fairplay.players import wire
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.limits import Limits
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch

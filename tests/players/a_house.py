@@ -13,7 +13,7 @@ from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Game, Moment
 from fairplay.core.messages import End, Message, Start, TakeTurn
 from fairplay.games import game_with
-from fairplay.players import wire
+from fairplay.protocol import wire
 
 PATIENCE = 30.0
 FISH = game_with("fish", {"rows": 3, "columns": 4})

@@ -20,8 +20,8 @@ from fairplay.core.game import Game
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.players import wire
-from fairplay.players.wire import MOST_BYTES, Malformed, Reply
+from fairplay.protocol import wire
+from fairplay.protocol.wire import MOST_BYTES, Malformed, Reply
 from fairplay.testing.hostile_replies import REPLIES
 
 Decode = Callable[[msgspec.Raw], Any]

@@ -6,9 +6,9 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.backlog import MOST_WAITING, Backlog
 from fairplay.players.dial import Lost
+from fairplay.protocol import wire
 from tests.players.a_house import FISH, TURN
 
 MANY = 10 * MOST_WAITING

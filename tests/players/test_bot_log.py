@@ -11,10 +11,11 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Answered, Tell
-from fairplay.players import bot_log, wire
+from fairplay.players import bot_log
 from fairplay.players.bot_log import FIRST, LAST, BotLog, check_logs, folder_at, log_path, open_log
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
+from fairplay.protocol import wire
 from fairplay.sandbox.level import Level, Sandbox
 from tests.players.programs import PYTHON
 from tests.toy import Toy

@@ -16,7 +16,6 @@ from fairplay.core.messages import Answered, TakeTurn
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with
 from fairplay.hosting.table import Here
-from fairplay.players import wire
 from fairplay.players.address import house_strategy
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, listen_tcp
@@ -27,6 +26,7 @@ from fairplay.players.serve import serve_player
 from fairplay.players.stream import Stream
 from fairplay.players.websocket import listen_websocket
 from fairplay.players.websocket_client import dial_websocket
+from fairplay.protocol import wire
 from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt

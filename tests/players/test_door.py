@@ -24,7 +24,6 @@ from fairplay.core.messages import Answer, Message, Tell
 from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Here
-from fairplay.players import wire
 from fairplay.players.connection import over_tcp
 from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp, listening
@@ -32,6 +31,7 @@ from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.places import host_and_port
 from fairplay.players.serve import serve_player
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local

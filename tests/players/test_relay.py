@@ -12,10 +12,10 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.backlog import MOST_WAITING
 from fairplay.players.dial import Lost
 from fairplay.players.relay import ProgramFailed, Relay
+from fairplay.protocol import wire
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.process_tree import descendants
 from tests.players.a_house import FISH, TURN

@@ -16,11 +16,12 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Exchange, Pass, Q
 from fairplay.players import timer as timers
-from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.line import Closed, TooMuch
-from fairplay.players.remote import MOST_STALE, Remote
+from fairplay.players.remote import Remote
 from fairplay.players.stream import Stream
+from fairplay.protocol import replies, wire
+from fairplay.protocol.replies import MOST_STALE
 from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
 from tests.players.ways import way  # noqa: F401
 
@@ -591,7 +592,7 @@ def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch
         reply = read(line)
         return wire.Reply(now[-1], reply.answer) if isinstance(reply, wire.Reply) else reply
 
-    monkeypatch.setattr(wire, "read_reply", careless)
+    monkeypatch.setattr(replies, "read_reply", careless)
     late = (0.0, answering({"type": "exchange"}, 0))
 
     answers = asked(Noting((0.0, PASSES), late, (0.0, PASSES)), TURN, TURN)

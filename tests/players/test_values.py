@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairplay.players import values, wire
+from fairplay.players import values
 from fairplay.players.line import TooMuch
 from fairplay.players.values import MOST_BLANKS, IllFormed, Scanner
+from fairplay.protocol import wire
 from tests.some import some
 
 MOST = wire.MOST_BYTES

@@ -17,13 +17,13 @@ from websockets.uri import parse_uri
 
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
-from fairplay.players import wire
 from fairplay.players.door import Door
 from fairplay.players.limits import Limits
 from fairplay.players.line import Closed, Line
 from fairplay.players.serve import serve_player
 from fairplay.players.websocket import MOST_PIECES, WebSocket, listen_websocket, over_websocket
 from fairplay.players.websocket_client import dial_websocket
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from tests.players.test_door import (
     EXPECTED,

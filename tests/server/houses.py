@@ -14,12 +14,12 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Failed, Message, TakeTurn
 from fairplay.core.roles import Observer, Parting
 from fairplay.games import game_with, title
-from fairplay.players import wire
 from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
 from fairplay.players.hall import Hall
 from fairplay.players.line import Line
 from fairplay.players.places import written_place
+from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import complain, dealt

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from fairplay.players.lasting import LastingLine
-from fairplay.players.remote import Nonces
+from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import FORGET_S, MAX_COUNT, MAX_KEPT, Attendance
 from fairplay.server.matchmaking import Trust
 from fairplay.server.visitor import Visitor

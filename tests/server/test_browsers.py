@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import visit, wire
+from fairplay.players import visit
+from fairplay.protocol import wire
 from fairplay.testing.hostile_connections import HANDSHAKE
 from tests.server import test_crowds
 from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served

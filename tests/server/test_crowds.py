@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import visit, wire
+from fairplay.players import visit
+from fairplay.protocol import wire
 from fairplay.server.tokens import make_token
 from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
 

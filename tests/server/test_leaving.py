@@ -12,8 +12,8 @@ from websockets.asyncio.client import connect
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.connection import MOST_HELD, over_tcp
+from fairplay.protocol import wire
 from fairplay.server.farewells import Farewells
 from fairplay.server.following import QUIET
 from fairplay.server.house import House

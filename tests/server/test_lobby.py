@@ -3,7 +3,7 @@
 import asyncio
 
 from fairplay.players.lasting import LastingLine
-from fairplay.players.remote import Nonces
+from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import Attendance
 from fairplay.server.lobby import Lobby
 from fairplay.server.settings import offer

@@ -17,10 +17,10 @@ from websockets.asyncio.client import connect
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Answered, Failed, Tell
-from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.remote import Remote
+from fairplay.protocol import wire
 from fairplay.server.reception import Reception
 from fairplay.server.tls import tls_context
 from fairplay.server.tokens import make_token

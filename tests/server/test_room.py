@@ -18,7 +18,7 @@ from fairplay.hosting.sitting import new_match
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players.wire import MOST_BYTES
+from fairplay.protocol.wire import MOST_BYTES
 from tests.players.lines import Clockwork, in_clockwork
 from tests.server.watchers import Spectator
 from tests.some import some

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from fairplay.journal.replay import read
-from fairplay.players import visit, wire
+from fairplay.players import visit
+from fairplay.protocol import wire
 from fairplay.server.farewells import LAST_WORDS
 from fairplay.server.house import GRACE
 from tests.cli.command import INTERRUPTIONS

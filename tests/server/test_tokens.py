@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.wire import LONGEST_TOKEN
+from fairplay.protocol.wire import LONGEST_TOKEN
 from fairplay.server import tokens as module
 from fairplay.server.labels import label, skeleton
 from fairplay.server.tokens import TOKENS, Passes, Tokens, changing, hashes_in, make_token, revoke_token

@@ -14,7 +14,7 @@ from fairplay.games import GAMES, title
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.players import wire
+from fairplay.protocol import wire
 from fairplay.referee.changes import Change
 from tests.examples.programs import AnyMatch, dealt, played
 from tools import schema

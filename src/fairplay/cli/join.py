@@ -25,7 +25,6 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.messages import End, Message, Start
 from fairplay.games import GAMES, rules_of, title
 from fairplay.hosting.terms import terms_for
-from fairplay.players import wire
 from fairplay.players.address import IN_PROCESS, AnyPlayer, open_player, split_label
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine, line_to
@@ -33,6 +32,7 @@ from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_ho
 from fairplay.players.places import reason
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
+from fairplay.protocol import wire
 from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Level

@@ -6,7 +6,7 @@ import click
 
 from fairplay.core.events import Fault, Receipt, Result
 from fairplay.core.game import Seat
-from fairplay.players.wire import Goodbye
+from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of a reason

@@ -10,9 +10,9 @@ import msgspec
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest
-from fairplay.players import wire
 from fairplay.players.dial import Lost
 from fairplay.players.host_line import line_to
+from fairplay.protocol import wire
 from fairplay.render.text import printable
 
 ANSWER = 10.0  # seconds for a house to say something that was asked for

@@ -27,7 +27,7 @@ from fairplay.players.limits import Budget, Limits
 from fairplay.players.location import Command
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.wire import Introduction
+from fairplay.protocol.wire import Introduction
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph

@@ -17,7 +17,7 @@ from fairplay.players.person import AtTerminal
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.thinking import Thinker
-from fairplay.players.wire import LONGEST_NAME
+from fairplay.protocol.wire import LONGEST_NAME
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
 from fairplay.referee.local import Local

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fairplay.core.errors import BadRequest
 from fairplay.players.dial import Lost
 from fairplay.players.serve import Misunderstood, read_line
-from fairplay.players.wire import Changed, Goodbye, Hello, Welcome
+from fairplay.protocol.wire import Changed, Goodbye, Hello, Welcome
 
 MOST_WAITING = 32  # lines: whoever did not answer yet has little to be told, but for what gives way
 

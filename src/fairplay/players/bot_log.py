@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.players import wire
+from fairplay.protocol import wire
 from fairplay.referee.host import complain
 from fairplay.render.text import printable
 from fairplay.render.words import wall_time

@@ -14,13 +14,13 @@ from fairplay.core.game import Game
 from fairplay.core.messages import End, Failed, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel
 from fairplay.course.dialect import VOID, Call, Caller, Dialect
-from fairplay.players import wire
 from fairplay.players.call_log import CallLog
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.serve import MOST_SHOWN, Misunderstood
 from fairplay.players.values import IllFormed
+from fairplay.protocol import wire
 from fairplay.referee.closing import all_surely
 
 PATIENCE = 600.0  # seconds without a call after which a server is given up

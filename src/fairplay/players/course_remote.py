@@ -13,13 +13,14 @@ from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.course.dialect import VOID, Call, Callee
 from fairplay.course.plain import reader
-from fairplay.players import values, wire
+from fairplay.players import values
 from fairplay.players.course_line import CourseLine
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.remote import DEFAULT, Questioner
 from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
+from fairplay.protocol import wire
 from fairplay.referee.local import NO_ACTION
 
 NOT_VOID = f'the answer is not "{VOID}"'

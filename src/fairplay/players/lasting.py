@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Callable
 
 from fairplay.core.events import Fault
-from fairplay.players import wire
 from fairplay.players.line import Closed, Cut, Hear, Heard, Line
+from fairplay.protocol import wire
 from fairplay.referee.closing import surely
 
 REPLACED = "you came back on another line"

@@ -12,9 +12,9 @@ from contextlib import suppress
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
-from fairplay.players import wire
 from fairplay.players.line import Closed
 from fairplay.players.stream import Stream
+from fairplay.protocol import wire
 from fairplay.referee.closing import surely
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
-from fairplay.players import wire
 from fairplay.players.bot_log import BotLog
 from fairplay.players.line import Closed
 from fairplay.players.slots import slots
 from fairplay.players.stream import Stream
+from fairplay.protocol import wire
 from fairplay.referee.closing import surely
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.level import Sandbox

@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
 from fairplay.players.dial import Lost
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program
-from fairplay.players.remote import MOST_STALE, described
+from fairplay.players.remote import described
 from fairplay.players.serve import Misunderstood, read_line
-from fairplay.players.wire import Asked, Changed, Closing, End, Goodbye, Hello, Malformed, Suspended, Welcome
+from fairplay.protocol import wire
+from fairplay.protocol.replies import Replies, Wrong
+from fairplay.protocol.wire import Asked, Changed, Closing, End, Goodbye, Hello, Suspended, Welcome
 from fairplay.referee.closing import surely
 from fairplay.sandbox.level import Sandbox
 
@@ -74,6 +75,7 @@ class Asking(NamedTuple):
 
     program: Program
     nonces: set[str]
+    replies: Replies
 
 
 class Relay:
@@ -105,7 +107,6 @@ class Relay:
         self._log = log
         self._asking: Asking | None = None
         self._unheard = b""  # the newest change, if the program could not take it at once
-        self._stale = 0
         self.ended = False  # the match, for us
         self._at_house = False
 
@@ -165,10 +166,11 @@ class Relay:
     async def _begin(self, match_id: str) -> None:
         """Start a program for a match; the one of the match before ends now, if it has not."""
         await self._part(b"")
-        self.ended, self._stale = False, 0
+        self.ended = False
         log = self._log(match_id)
         program = await Program.start(self._words, sandbox=self._sandbox, hear=self._show, log=log)
-        self._asking = Asking(program, set())
+        asked: set[str] = set()
+        self._asking = Asking(program, asked, Replies(asked.__contains__))
 
     async def _part(self, last: bytes) -> None:
         """Say some last words to the program, and let it go."""
@@ -218,16 +220,11 @@ class Relay:
             await program.send(text)
             while True:
                 received = await program.receive()
-                reply = wire.read_reply(received)
-                if isinstance(reply, Malformed):
-                    raise failed(Fault.MALFORMED, f"not a reply: {reply.why}", received)
-                if reply.nonce == message.nonce:
+                reply = asking.replies.read(received, message.nonce)
+                if isinstance(reply, Wrong):
+                    raise failed(reply.fault, reply.why, received)
+                if reply is not None:
                     return self._introduced(reply) if at_hello else received + b"\n"
-                if reply.nonce not in asking.nonces:
-                    raise failed(Fault.MALFORMED, "a reply to a question that was never asked", received)
-                self._stale += 1
-                if self._stale > MOST_STALE:
-                    raise failed(Fault.FLOOD, "answered old questions again and again", received)
         except Closed as closed:
             raise failed(closed.fault, str(closed)) from None
         except TooMuch as much:

@@ -2,10 +2,9 @@
 
 import asyncio
 import re
-import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,11 +13,13 @@ from fairplay.core.events import Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
-from fairplay.players import wire
 from fairplay.players.limits import Budget, Limits
 from fairplay.players.line import Closed, Heard, Line, TooMuch
 from fairplay.players.timer import Clock, Timer
-from fairplay.players.wire import Malformed
+from fairplay.protocol import wire
+from fairplay.protocol.nonces import Nonces
+from fairplay.protocol.replies import Replies, Wrong
+from fairplay.protocol.wire import Malformed
 from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
@@ -27,8 +28,6 @@ DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
 NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
 A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
-TOGETHER = 8  # questions whose nonces are made at once
-MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
 Then = Callable[[Answer], None]
 
 
@@ -50,38 +49,6 @@ class Questioner:
         return "\n".join(part for part in parts if part)
 
 
-class Nonces:
-    """What ties replies to questions, for as long as a line lasts, however many matches are played over it.
-
-    Each has the number of its question, and a part that only who heard the question knows.
-    """
-
-    def __init__(self) -> None:
-        self._secret = secrets.token_bytes(16)
-        self._questions = 0
-        self._parts = self._parts_of(0)  # for this question and its neighbours
-
-    def next(self) -> str:
-        """The one for the next question."""
-        self._questions = question = self._questions + 1
-        place = question % TOGETHER
-        if not place:
-            self._parts = self._parts_of(question)
-        return f"{question}-{self._parts[place]}"
-
-    def is_old(self, nonce: str) -> bool:
-        """Was this one of a question before?"""
-        number, _, _ = nonce.partition("-")
-        if not (number.isascii() and number.isdigit() and 0 < int(number) < self._questions):
-            return False
-        return nonce == f"{int(number)}-{self._parts_of(int(number))[int(number) % TOGETHER]}"
-
-    def _parts_of(self, question: int) -> list[str]:
-        """What nobody can guess, for each of some questions."""
-        digits = blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
-        return [digits[start : start + 16] for start in range(0, len(digits), 16)]
-
-
 class Due(NamedTuple):
     """What kind of answer a question has, and what is said of any other."""
 
@@ -93,14 +60,6 @@ class Due(NamedTuple):
 INTRODUCTION = Due(wire.whole_decoder(wire.Introduction | None), wire.hello_decoder, NO_INTRODUCTION)
 ACKNOWLEDGEMENT = Due(wire.whole_decoder(None), wire.acknowledgement_decoder, NOT_DUE)
 OLD = object()  # a reply to a question before
-
-
-class Wrong(NamedTuple):
-    """Why something is no answer to what was asked."""
-
-    fault: Fault
-    why: str
-    detail: str = ""
 
 
 class Remote(Questioner):
@@ -127,7 +86,7 @@ class Remote(Questioner):
         self._action = Due(wire.whole_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION)
         self._nonces = Nonces() if nonces is None else nonces
         self.held = False  # is nothing asked any more without waiting?
-        self._stale = 0
+        self._replies = Replies(self._nonces.is_old)
         self.changed = self._hear_of if changes else None  # what tells the player of changes, if it listens
         self._unheard = b""  # the newest change, if the player could not take it at once
         # Of the last question:
@@ -302,16 +261,9 @@ class Remote(Questioner):
                 return whole.answer
         except wire.UNREADABLE:
             pass  # it is looked at more closely below
-        reply = wire.read_reply(received)
-        if isinstance(reply, Malformed):
-            return Wrong(Fault.MALFORMED, f"not a reply: {reply.why}")
-        if reply.nonce != nonce:
-            if not self._nonces.is_old(reply.nonce):
-                return Wrong(Fault.MALFORMED, "a reply to a question that was never asked")
-            self._stale += 1
-            if self._stale > MOST_STALE:
-                return Wrong(Fault.FLOOD, "answered old questions again and again")
-            return OLD
+        reply = self._replies.read(received, nonce)
+        if reply is None or isinstance(reply, Wrong):
+            return OLD if reply is None else reply
         answer = wire.read_answer(received, reply, due.decode)
         if isinstance(answer, Malformed):
             returned_none = due is self._action and bytes(reply.answer) == b"null"

@@ -9,8 +9,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
-from fairplay.players import wire
-from fairplay.players.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
+from fairplay.protocol import wire
+from fairplay.protocol.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
 from fairplay.referee.local import has_method
 
 MOST_SHOWN = 80  # bytes of what was not understood

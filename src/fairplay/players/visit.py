@@ -9,11 +9,11 @@ from random import uniform
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.players import wire
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine
 from fairplay.players.serve import introduction, read_line
-from fairplay.players.wire import Suspended, Welcome
+from fairplay.protocol import wire
+from fairplay.protocol.wire import Suspended, Welcome
 from fairplay.render.text import printable
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds until we go there again

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.players import wire
 from fairplay.players.connection import MOST_UNREAD
 from fairplay.players.door import Door
 from fairplay.players.line import Closed, Hear, Heard, Line, TooMuch
 from fairplay.players.places import host_and_port
+from fairplay.protocol import wire
 
 try:
     from websockets.exceptions import InvalidState, PayloadTooBig, ProtocolError

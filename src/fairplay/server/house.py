@@ -20,11 +20,11 @@ from fairplay.hosting.sitting import Sitting, locations, new_match, sitting_for
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.journal.requests import Finished, Sync
 from fairplay.journal.unfinished import unfinished
-from fairplay.players import wire
 from fairplay.players.limits import Limits
 from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
 from fairplay.players.remote import DEFAULT
+from fairplay.protocol import wire
 from fairplay.referee.blame import host_to_blame, told
 from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation

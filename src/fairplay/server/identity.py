@@ -6,7 +6,7 @@ from typing import Any
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.journal.key import key_in
-from fairplay.players.wire import Introduction
+from fairplay.protocol.wire import Introduction
 from fairplay.server.tokens import GUEST, Passes, Tokens
 
 KEY = "key"  # the file in the folder of a house

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Container
 
-from fairplay.players.wire import LONGEST_NAME
+from fairplay.protocol.wire import LONGEST_NAME
 
 ALIKE = str.maketrans({"1": "l", "i": "l", "0": "o", "m": "rn", "w": "vv", "_": None, "-": None})
 

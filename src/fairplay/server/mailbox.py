@@ -10,9 +10,9 @@ import msgspec
 
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
-from fairplay.players import wire
 from fairplay.players.line import Closed, Line, TooMuch
-from fairplay.players.wire import Malformed, Reply
+from fairplay.protocol import wire
+from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.local import describe
 
 Hear = Callable[[bytes], object]  # takes a line

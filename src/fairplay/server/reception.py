@@ -12,16 +12,18 @@ from typing import Protocol, Self
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
 from fairplay.players.hall import Hall
 from fairplay.players.lasting import LastingLine
 from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.players.places import reason, written_place
-from fairplay.players.remote import NO_INTRODUCTION, Nonces
+from fairplay.players.remote import NO_INTRODUCTION
 from fairplay.players.timer import Timer
-from fairplay.players.wire import Introduction, Malformed
+from fairplay.protocol import wire
+from fairplay.protocol.nonces import Nonces
+from fairplay.protocol.replies import Replies, Wrong
+from fairplay.protocol.wire import Introduction, Malformed
 from fairplay.referee.closing import all_surely
 from fairplay.server.crowd import Crowd, neighbourhood
 from fairplay.server.farewells import LAST_WORDS, Farewells
@@ -203,11 +205,10 @@ class Reception:
         hello = wire.Hello(match="", turn=0, nonce=nonce, limit=self._hello, protocol=wire.PROTOCOL)
         await line.send(wire.encode(hello) + b"\n")
         received = await line.receive()
-        reply = wire.read_reply(received)
-        if isinstance(reply, Malformed):
-            raise Refused("malformed", f"not a reply: {reply.why}", Fault.MALFORMED)
-        if reply.nonce != nonce:
-            raise Refused("malformed", "a reply to a question that was never asked", Fault.MALFORMED)
+        reply = Replies(lambda nonce: False).read(received, nonce)
+        assert reply is not None  # as nothing was asked before
+        if isinstance(reply, Wrong):
+            raise Refused("malformed", reply.why, reply.fault)
         said = wire.read_answer(received, reply, wire.hello_decoder)
         if isinstance(said, Malformed):
             raise Refused("malformed", NO_INTRODUCTION, Fault.MALFORMED)

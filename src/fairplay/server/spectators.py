@@ -5,8 +5,8 @@ from typing import Any
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players import wire
 from fairplay.players.line import Closed, Heard, Line
+from fairplay.protocol import wire
 from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
 from fairplay.server.following import QUIET

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
-from fairplay.players import wire
 from fairplay.players.places import reason
+from fairplay.protocol import wire
 from fairplay.server.labels import skeleton
 
 TOKENS = "tokens"  # the file in the folder of a house

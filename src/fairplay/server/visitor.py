@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from fairplay.players.lasting import LastingLine
-from fairplay.players.remote import Nonces
+from fairplay.protocol.nonces import Nonces
 
 
 class Visitor:

@@ -18,8 +18,8 @@ from fairplay.core.game import Moment
 from fairplay.games.fish import Fish
 from fairplay.games.q import Pass, Place, Placement, Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.players import wire
-from fairplay.players.wire import MOST_BYTES, MOST_DEPTH, Goodbye, Hello, Malformed, Reply
+from fairplay.protocol import wire
+from fairplay.protocol.wire import MOST_BYTES, MOST_DEPTH, Goodbye, Hello, Malformed, Reply
 from fairplay.testing.hostile_replies import REPLIES
 from tests.players.fuzz_wire import complaint, good, samples, verdict
 from tests.some import some
@@ -345,7 +345,7 @@ def test_many_of_the_mutated_lines_are_still_good_and_many_are_not() -> None:
 LIMITED = """
 import json, sys
 from fairplay.games.q import Q
-from fairplay.players import wire
+from fairplay.protocol import wire
 from tests.players.fuzz_wire import verdict
 lines = [bytes.fromhex(text) for text in json.load(sys.stdin)]
 decode = wire.action_decoder(Q)

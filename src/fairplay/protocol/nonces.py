@@ -1,0 +1,38 @@
+"""Make the nonces that tie replies to questions."""
+
+import secrets
+from hashlib import blake2b
+
+TOGETHER = 8  # questions whose nonces are made at once
+
+
+class Nonces:
+    """The nonces of one connection, for as long as it lasts, however many matches are played over it.
+
+    Each has the number of its question, and a part that only who heard the question knows.
+    """
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(16)
+        self._questions = 0
+        self._parts = self._parts_of(0)  # for this question and its neighbours
+
+    def next(self) -> str:
+        """The one for the next question."""
+        self._questions = question = self._questions + 1
+        place = question % TOGETHER
+        if not place:
+            self._parts = self._parts_of(question)
+        return f"{question}-{self._parts[place]}"
+
+    def is_old(self, nonce: str) -> bool:
+        """Was this one of a question before?"""
+        number, _, _ = nonce.partition("-")
+        if not (number.isascii() and number.isdigit() and 0 < int(number) < self._questions):
+            return False
+        return nonce == f"{int(number)}-{self._parts_of(int(number))[int(number) % TOGETHER]}"
+
+    def _parts_of(self, question: int) -> list[str]:
+        """What cannot be guessed, for each of some questions."""
+        digits = blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
+        return [digits[start : start + 16] for start in range(0, len(digits), 16)]

@@ -1,0 +1,39 @@
+"""Tell the reply to the open question from replies to older ones, and from what is no reply."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fairplay.core.events import Fault
+from fairplay.protocol.wire import Malformed, Reply, read_reply
+
+MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
+
+
+class Wrong(NamedTuple):
+    """Why what came is no answer to what was asked."""
+
+    fault: Fault
+    why: str
+    detail: str = ""
+
+
+class Replies:
+    """The replies of one player in one match."""
+
+    def __init__(self, was_asked: Callable[[str], bool]) -> None:
+        self._was_asked = was_asked  # is this the nonce of an older question?
+        self._stale = 0
+
+    def read(self, text: bytes, nonce: str) -> Reply | Wrong | None:
+        """The reply to the question with this nonce; None: it is one to an older question, and is passed over."""
+        reply = read_reply(text)
+        if isinstance(reply, Malformed):
+            return Wrong(Fault.MALFORMED, f"not a reply: {reply.why}")
+        if reply.nonce == nonce:
+            return reply
+        if not self._was_asked(reply.nonce):
+            return Wrong(Fault.MALFORMED, "a reply to a question that was never asked")
+        self._stale += 1
+        if self._stale > MOST_STALE:
+            return Wrong(Fault.FLOOD, "answered old questions again and again")
+        return None
