@@ -21,8 +21,9 @@ from fairplay.core.roles import Player, Strategy
 from fairplay.games import title
 from fairplay.players import serve
 from fairplay.players.address import AnyPlayer, open_player
-from fairplay.players.serve import AnyGame, Make, Misunderstood, serve_player
+from fairplay.players.serve import AnyGame, Make, serve_player
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import Misunderstood
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
 

@@ -12,8 +12,9 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import End, Message, Start, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Tsuro
-from fairplay.players.serve import AnyGame, Misunderstood, serve_player
+from fairplay.players.serve import AnyGame, serve_player
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import Misunderstood
 from fairplay.protocol.wire import Goodbye, Hello, Suspended, Welcome
 from fairplay.referee.changes import Change
 from fairplay.referee.host import dealt

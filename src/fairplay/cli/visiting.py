@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 import click
-import msgspec
 
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.cli.seconds import Seconds
@@ -13,6 +12,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.players.dial import Lost
 from fairplay.players.host_line import line_to
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import Misunderstood, read_message, reply_to
 from fairplay.render.text import printable
 
 ANSWER = 10.0  # seconds for a house to say something that was asked for
@@ -60,7 +60,7 @@ def visiting(
             if not isinstance(hello, wire.Hello) or hello.game:
                 raise BadRequest(f"{host} is no house: what was said there is no hello of one")
             answer = wire.Introduction(visit=visit, room=room)
-            send(wire.encode({"nonce": hello.nonce, "answer": answer}) + b"\n")
+            send(reply_to(hello.nonce, answer))
             now = patience
             yield (heard(host, line) for line in lines)
     except Lost as lost:
@@ -78,7 +78,6 @@ def heard(host: str, line: bytes) -> bytes:
 def said(line: bytes) -> wire.WireMessage | None:
     """What is said to players on a line; None: it is something else."""
     try:
-        message: wire.WireMessage = wire.decode_line(line)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return read_message(line)
+    except Misunderstood:
         return None
-    return message

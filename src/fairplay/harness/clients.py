@@ -19,7 +19,7 @@ from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_cal
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
 from fairplay.players.places import reason, written_place
-from fairplay.players.serve import Misunderstood
+from fairplay.protocol.player_side import Misunderstood
 from fairplay.referee.local import Local
 
 PATIENCE = 600.0  # seconds without a call

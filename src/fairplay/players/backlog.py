@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fairplay.core.errors import BadRequest
 from fairplay.players.dial import Lost
-from fairplay.players.serve import Misunderstood, read_line
+from fairplay.protocol.player_side import Misunderstood, read_message
 from fairplay.protocol.wire import Changed, Goodbye, Hello, Welcome
 
 MOST_WAITING = 32  # lines: whoever did not answer yet has little to be told, but for what gives way
@@ -81,7 +81,7 @@ class Backlog:
 def heard(line: bytes) -> Waiting:
     """A line, and what it is for whoever has no time. A house that was away begins again with hello."""
     try:
-        message = read_line(line)
+        message = read_message(line)
     except Misunderstood:
         return Waiting(line, over=False)
     return Waiting(line, isinstance(message, Goodbye | Hello), isinstance(message, Changed | Welcome))

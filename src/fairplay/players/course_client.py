@@ -18,9 +18,9 @@ from fairplay.players.call_log import CallLog
 from fairplay.players.course_line import CourseLine
 from fairplay.players.dial import MOST_LINE, Lost
 from fairplay.players.line import Closed, TooMuch
-from fairplay.players.serve import MOST_SHOWN, Misunderstood
 from fairplay.players.values import IllFormed
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import MOST_SHOWN, Misunderstood
 from fairplay.referee.closing import all_surely
 
 PATIENCE = 600.0  # seconds without a call after which a server is given up

@@ -14,8 +14,8 @@ from fairplay.players.dial import Lost
 from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program
 from fairplay.players.remote import described
-from fairplay.players.serve import Misunderstood, read_line
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import Misunderstood, introduction, read_message, reply_to
 from fairplay.protocol.replies import Replies, Wrong
 from fairplay.protocol.wire import Asked, Changed, Closing, End, Goodbye, Hello, Suspended, Welcome
 from fairplay.referee.closing import surely
@@ -152,7 +152,7 @@ class Relay:
     def _read(self, text: bytes) -> wire.WireMessage | None:
         """A message; None: something that needs no answer, once a match has ended."""
         try:
-            message = read_line(text)
+            message = read_message(text)
         except Misunderstood:
             if self.ended:
                 return None
@@ -238,6 +238,5 @@ class Relay:
         with suppress(*wire.UNREADABLE):
             said = wire.hello_decoder(reply.answer)
             name, changes = (None, False) if said is None else (said.name or None, said.changes)
-            answer = {"name": self._name or name, "changes": changes}
-            answer = {what: it for what, it in answer.items() if it} or None
-        return wire.encode({"nonce": reply.nonce, "answer": answer}) + b"\n"
+            answer = introduction(name=self._name or name, changes=changes)
+        return reply_to(reply.nonce, answer)

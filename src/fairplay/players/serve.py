@@ -3,24 +3,17 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import Misunderstood, introduction, read_message, reply_to
 from fairplay.protocol.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
 from fairplay.referee.local import has_method
 
-MOST_SHOWN = 80  # bytes of what was not understood
-
 AnyGame = Game[Any, Any, Any]
 Make = Callable[[AnyGame], Player | Strategy[Any, Any]]
-
-
-class Misunderstood(BadRequest):
-    """The other end says something else than we understand."""
 
 
 def serve_player(
@@ -48,7 +41,7 @@ def serve_player(
     at_house = False
     for text in lines:
         try:
-            line = read_line(text)
+            line = read_message(text)
         except Misunderstood:
             if ended:  # whatever others may say by then, it needs no answer
                 continue
@@ -95,28 +88,6 @@ def serve_player(
                 ended = True
         send(reply_to(line.nonce, answer))
     return None
-
-
-def reply_to(nonce: str, answer: Any) -> bytes:
-    """A reply as a line. Raises TypeError if the answer is nothing that can be written down."""
-    try:
-        return wire.encode({"nonce": nonce, "answer": answer}) + b"\n"
-    except TypeError:
-        raise TypeError(f"what the player answered is no action, but of the type {type(answer).__name__}") from None
-
-
-def introduction(**known: str | bool | None) -> dict[str, Any] | None:
-    """What somebody has to say about itself in its answer to hello; None: nothing."""
-    return {what: it for what, it in known.items() if it} or None
-
-
-def read_line(text: bytes) -> wire.WireMessage:
-    """A message of the protocol."""
-    try:
-        line: wire.WireMessage = wire.decode_line(text)
-        return line
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Misunderstood(f"what came is no message of the protocol: {error}: {text[:MOST_SHOWN]!r}") from None
 
 
 def game_in(line: Hello) -> AnyGame:

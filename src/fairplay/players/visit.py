@@ -11,8 +11,8 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.players.dial import Lost, Patience
 from fairplay.players.host_line import HostLine
-from fairplay.players.serve import introduction, read_line
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import introduction, read_message, reply_to
 from fairplay.protocol.wire import Suspended, Welcome
 from fairplay.render.text import printable
 
@@ -160,7 +160,7 @@ class Visit:
         with suppress(Lost, BadRequest), go(LAST_WORDS, LAST_WORDS) as (lines, send):
             hello = glimpse_of(next(lines, b""))
             answer = introduction(name=self._name, token=self._token, visit="leave")
-            send(wire.encode({"nonce": hello.nonce, "answer": answer}) + b"\n")
+            send(reply_to(hello.nonce, answer))
             for _ in lines:  # until they have heard it
                 pass
 
@@ -171,13 +171,13 @@ class Visit:
             if said.type == "hello" and not said.game and said.protocol == wire.PROTOCOL:
                 self._at_house = True
                 answer = introduction(name=self._name, token=self._token, game=self._game, person=self._person)
-                send(wire.encode({"nonce": said.nonce, "answer": answer}) + b"\n")
+                send(reply_to(said.nonce, answer))
                 continue
             if said.type == "suspended":
-                self._suspend(read_line(text))
+                self._suspend(read_message(text))
                 return
             if said.type == "welcome":
-                self._settle_in(read_line(text), send)
+                self._settle_in(read_message(text), send)
             elif not self._at_house:
                 with self._lock:
                     self._send = send

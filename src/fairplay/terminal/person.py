@@ -24,7 +24,8 @@ from fairplay.journal.appeal import clauses
 from fairplay.players.backlog import Backlog
 from fairplay.players.dial import Lost
 from fairplay.players.limits import FOREVER
-from fairplay.players.serve import read_line, serve_player
+from fairplay.players.serve import serve_player
+from fairplay.protocol.player_side import read_message
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 from fairplay.terminal.keyboard import Interrupted, Keyboard
@@ -268,7 +269,7 @@ def hurrying(lines: Iterable[bytes], who: Callable[[], Person | None]) -> Iterat
     """What is said to a person, who is told how much time there is for it."""
     for text in lines:
         if (person := who()) is not None:
-            person.allowed = getattr(read_line(text), "limit", FOREVER)
+            person.allowed = getattr(read_message(text), "limit", FOREVER)
         yield text
 
 
