@@ -25,7 +25,6 @@ from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.games import game_with
 from fairplay.games.fish import Fish
-from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
 from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
@@ -39,6 +38,7 @@ from fairplay.referee.local import Local
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.measures import why_not_strict
 from fairplay.testing.hostile import AnyGame
+from fairplay.transport import event_loop
 
 ROUNDS = 15
 TURNS = 200  # in a round
@@ -116,7 +116,7 @@ async def tcp_turn(rounds: int) -> Figure:
 
 async def websocket_turn(rounds: int) -> Figure:
     """A program at the other end of a WebSocket; the bare code is over plain TCP."""
-    from fairplay.players.websocket import listen_websocket
+    from fairplay.players.door import listen_websocket
 
     return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.clients import FAULTS, HONEST, Crowd, House, house_of, percentile, until
 from fairplay.games.fish import Fish
-from fairplay.players import event_loop
+from fairplay.transport import event_loop
 
 ROOMS = 500
 SECONDS = 30.0

@@ -27,14 +27,14 @@ from fairplay.games.fish import Fish
 from fairplay.hosting.table import Table
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import event_loop
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.location import near
 from fairplay.players.remote import Remote
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
+from fairplay.transport import event_loop
+from fairplay.transport.line import Line
 
 SECONDS = 10.0
 SEATS = 2

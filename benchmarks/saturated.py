@@ -24,7 +24,6 @@ from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
@@ -35,6 +34,7 @@ from fairplay.server.reception import Reception
 from fairplay.server.serving import collect_seldom
 from fairplay.server.settings import HouseSettings, offer
 from fairplay.server.visitor import Visitor
+from fairplay.transport import event_loop
 
 ROUNDS = 15
 ROOMS = 100

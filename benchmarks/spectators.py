@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.clients import DEADLINE, HONEST, Crowd, House, house_of, percentile, until
 from fairplay.games.fish import Fish
-from fairplay.players import event_loop
+from fairplay.transport import event_loop
 
 ROOMS = 10
 EACH = 100  # spectators in a room

@@ -18,7 +18,6 @@ from fairplay.core.chance import derive
 from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.key import KEY_BYTES
-from fairplay.players import event_loop
 from fairplay.sandbox.measures import why_not_strict
 from fairplay.tournament import notebook
 from fairplay.tournament.events import Audience
@@ -27,6 +26,7 @@ from fairplay.tournament.runners import pool
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 from fairplay.tournament.worker import pin
+from fairplay.transport import event_loop
 
 ROUNDS = 5  # each side is measured so often, by turns; the best round counts
 MEMORY = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks

@@ -36,8 +36,8 @@ if _typing.TYPE_CHECKING:
     from fairplay.journal.record import Journal, MatchRecord
     from fairplay.journal.requests import Sync
     from fairplay.players.address import house_strategy
-    from fairplay.players.limits import Limits
     from fairplay.players.serve import serve_player
+    from fairplay.protocol.limits import Limits
     from fairplay.referee.drivers import play, play_async
     from fairplay.referee.host import Referee, seats_by_age
     from fairplay.referee.local import Local
@@ -60,8 +60,8 @@ _LATER = {  # in which file each of these is, which is loaded when it is first a
         "journal.requests": "Sync",
         "journal.record": "Journal MatchRecord",
         "players.address": "house_strategy",
-        "players.limits": "Limits",
         "players.serve": "serve_player",
+        "protocol.limits": "Limits",
         "referee.drivers": "play play_async",
         "referee.host": "Referee seats_by_age",
         "referee.local": "Local",

@@ -28,7 +28,7 @@ ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
 WORKS = "tournament/worker.py"  # which starts the programs of one match while it plays another
 ENDS = ("harness/clients.py", "harness/over_network.py")  # of the lines of the courses
 MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
-DOES_IO = ("sandbox/", "players/", "journal/", "hosting/", "diagnosis/", "server/")
+DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/")
 USES_LOTS = (
     "core/chance.py",
     "tournament/formats/",

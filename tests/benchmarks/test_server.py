@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import clients, load, saturated, server, spectators
-from fairplay.players import event_loop
+from fairplay.transport import event_loop
 from tools.tables import ROOT
 
 

@@ -17,14 +17,13 @@ from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
-from fairplay.players.dial import MOST_LINE, Lost, dial, lines_from, sender
-from fairplay.players.door import Door, Guest, listen_tcp
-from fairplay.players.limits import Limits
-from fairplay.players.websocket import listen_websocket
+from fairplay.players.door import Door, Guest, listen_tcp, listen_websocket
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.testing.scripted import AsyncScripted, playing
+from fairplay.transport.dial import MOST_LINE, Lost, dial, lines_from, sender
 from tests.cli.command import Done, fairplay, in_process, refusal, script
 
 FISH = game_with("fish", {"rows": 3, "columns": 4})
@@ -281,7 +280,7 @@ def test_a_host_that_never_comes_is_given_up(scheme: str) -> None:
 
 
 def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "fairplay.players.websocket_client", raising=False)
+    monkeypatch.delitem(sys.modules, "fairplay.transport.websocket_client", raising=False)
     monkeypatch.setitem(sys.modules, "websockets.client", None)
 
     done = fairplay("join", "ws://127.0.0.1:1", "greedy")

@@ -12,8 +12,8 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.course.dialects import DIALECTS
-from fairplay.players.limits import Limits
 from fairplay.players.sign_up import SignUp
+from fairplay.protocol.limits import Limits
 from tests.cli.command import BEST_SANDBOX, Done, fairplay, in_process
 from tests.cli.test_join import Script, free_port
 from tests.players.courses import LIMITS, NAMES, PLAYERS, Came, honest, tournament

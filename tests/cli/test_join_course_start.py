@@ -10,7 +10,7 @@ from typing import Self
 
 import pytest
 
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from tests.cli.command import BEST_SANDBOX, SCRIPT, Done, fairplay, started
 from tests.cli.test_join import free_port
 from tests.cli.test_join_course import Server

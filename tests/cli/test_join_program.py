@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fairplay.core.events import Fault, Result
-from fairplay.players.limits import Limits
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from tests.cli.command import SCRIPT, Done, refusal, script, started
 from tests.cli.test_join import FISH, LISTEN, Host, Script, goodbye, hello, start
 from tests.players.a_house import RECEIPT, TURN, VIEW, Guest, House

@@ -18,7 +18,7 @@ import pytest
 
 from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import verify
-from fairplay.players.limits import Limits, limits_from
+from fairplay.protocol.limits import Limits, limits_from
 from fairplay.sandbox import measures
 from tests.cli.command import (
     BEST_SANDBOX,

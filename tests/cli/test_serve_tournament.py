@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.dial import Lost
-from fairplay.players.host_line import line_to
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.server.tokens import make_token
 from fairplay.tournament import notebook
+from fairplay.transport.dial import Lost
+from fairplay.transport.host_line import line_to
 from tests.cli.command import SCRIPT, fairplay, refusal, script, started
 from tests.cli.cup_files import counted, cup_file, results
 from tests.cli.open_house import ENOUGH, OpenHouse, open_house

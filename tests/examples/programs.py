@@ -11,14 +11,14 @@ from fairplay.core.game import Game
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.players.address import open_player
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.stream import Stream
+from fairplay.protocol.limits import Limits
 from fairplay.protocol.wire import MOST_BYTES
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.testing.scripted import AsyncScripted, playing
+from fairplay.transport.line import Line
+from fairplay.transport.stream import Stream
 
 AnyGame = Game[Any, Any, Any]
 AnyMatch = Match[Any, Any, Any]

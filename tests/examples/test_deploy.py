@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.serve import serve
-from fairplay.players.limits import PLAIN
+from fairplay.protocol.limits import PLAIN
 from fairplay.server.settings import HouseSettings, Strangers, Written, WrittenOffer, read_settings
 from tests.some import some
 

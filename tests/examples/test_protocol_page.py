@@ -8,8 +8,8 @@ import pytest
 
 from fairplay import Ejected, Fault, Moment, serve_player
 from fairplay.games import GAMES
-from fairplay.players.limits import Limits
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.protocol.replies import MOST_STALE
 from tests.examples.transcript import PAGE, rewritten
 from tests.some import some

@@ -5,7 +5,7 @@ import sys
 from hashlib import sha256
 
 from fairplay.games.fish import Fish
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from tests.examples.programs import dealt, played
 from tools.marks import filled
 from tools.tables import ROOT

@@ -31,8 +31,8 @@ from fairplay.harness.over_network import (
     tsuro_clients,
     xserver_xclients,
 )
-from fairplay.players.places import host_and_port
 from fairplay.server.course import Served
+from fairplay.transport.places import host_and_port
 from tests.cli.command import fairplay, refusal
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.test_join import Script

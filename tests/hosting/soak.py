@@ -15,8 +15,8 @@ from fairplay import Fault
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Table
-from fairplay.players.limits import Limits
 from fairplay.players.location import Command, Invitation, Location, Near
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.referee import AnyMatch

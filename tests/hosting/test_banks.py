@@ -6,7 +6,7 @@ from pathlib import Path
 from fairplay import Fault, MatchSpec
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from tests.cli.command import GOOD, fairplay, script
 from tests.hosting.specs import interrupted, spec_of
 from tests.journal.forging import forge

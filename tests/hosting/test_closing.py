@@ -17,17 +17,17 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.hosting.table import Table
 from fairplay.players.door import Door
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.location import Command, Invitation, Location, Near
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.stream import Stream
-from fairplay.players.websocket import WebSocket
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import dealt
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport.line import Line
+from fairplay.transport.stream import Stream
+from fairplay.transport.websocket import WebSocket
 from tests.hosting.soak import played_at
 from tests.players.cancelling import When, cancelled_at
 from tests.players.programs import first_card, holdings, script

@@ -20,8 +20,8 @@ from fairplay.journal.replay import Recorded, read
 from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
 from fairplay.players import door
-from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.remote import Remote
+from fairplay.transport.dial import dial, lines_from, sender
 from tests.cli.command import SCRIPT, Done, fairplay
 from tests.hosting.specs import Interrupting, Listening, journals, spec_of
 from tests.journals_at import lines_of

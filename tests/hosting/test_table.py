@@ -18,8 +18,8 @@ from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import from_file
 from fairplay.players.door import Door
-from fairplay.players.limits import Limits
 from fairplay.players.location import Command, Invitation, Location, Near, far
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import dealt
 from fairplay.sandbox.level import Level, Sandbox
 from tests.hosting.soak import played_at, soak

@@ -11,8 +11,8 @@ from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
 from fairplay.journal.replay import read
 from fairplay.journal.requests import Sync
 from fairplay.journal.verify import verify
-from fairplay.players.limits import FOREVER, for_people
 from fairplay.players.remote import DEFAULT
+from fairplay.protocol.limits import FOREVER, for_people
 from fairplay.referee.host import dealt
 from fairplay.sandbox import measures
 from fairplay.sandbox.cgroup import available

@@ -23,14 +23,11 @@ from fairplay.games import title
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
 from fairplay.players import process
-from fairplay.players.connection import over_tcp
 from fairplay.players.door import MakeLine, listening
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.slots import Slots
-from fairplay.players.websocket import over_websocket
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
@@ -40,6 +37,9 @@ from fairplay.testing.hostile import DEEDS, Distance
 from fairplay.testing.hostile_connections import misbehave_at
 from fairplay.testing.hostile_programs import END, HELLO, START, TELL, TURN, Do
 from fairplay.testing.hostile_replies import program_for
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.line import Line
+from fairplay.transport.websocket import over_websocket
 
 GAME = Q()
 HANDS = [

@@ -9,11 +9,10 @@ import msgspec
 import pytest
 
 from fairplay.core.messages import Answered
-from fairplay.players.dial import dial, lines_from, sender
-from fairplay.players.limits import Limits
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
@@ -21,6 +20,7 @@ from fairplay.sandbox.process_tree import descendants
 from fairplay.testing import cheats
 from fairplay.testing.hostile import CHEATS, FAR, Bad, Distance
 from fairplay.testing.hostile_programs import GOOD, START, TURN, Turn
+from fairplay.transport.dial import dial, lines_from, sender
 from tests.misbehaviour import test_here as here
 from tests.misbehaviour.far import AMPLE, Case, Near, Outcome, cases, complaints, connection, played, played_at_once
 

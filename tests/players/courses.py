@@ -17,13 +17,13 @@ from fairplay.games import game_with, title
 from fairplay.hosting.table import Here
 from fairplay.players.course_client import Seat, join_course
 from fairplay.players.course_remote import Client, CourseRemote
-from fairplay.players.dial import dial
-from fairplay.players.limits import Limits
 from fairplay.players.sign_up import SignUp
 from fairplay.players.values import Scanner
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
+from fairplay.transport.dial import dial
 from tests.players.programs import holdings
 
 T = TypeVar("T")

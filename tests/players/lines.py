@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fairplay.players.event_loop import TimingEventLoop, TimingSelector
-from fairplay.players.line import Closed, Hear, Line, TooMuch
+from fairplay.transport.event_loop import TimingEventLoop, TimingSelector
+from fairplay.transport.line import Closed, Hear, Line, TooMuch
 
 T = TypeVar("T")
 Question = dict[str, Any]

@@ -7,8 +7,8 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players.backlog import MOST_WAITING, Backlog
-from fairplay.players.dial import Lost
 from fairplay.protocol import wire
+from fairplay.transport.dial import Lost
 from tests.players.a_house import FISH, TURN
 
 MANY = 10 * MOST_WAITING

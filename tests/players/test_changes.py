@@ -17,22 +17,21 @@ from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with
 from fairplay.hosting.table import Here
 from fairplay.players.address import house_strategy
-from fairplay.players.dial import dial, lines_from, sender
-from fairplay.players.door import Door, listen_tcp
-from fairplay.players.limits import Limits
+from fairplay.players.door import Door, listen_tcp, listen_websocket
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.serve import serve_player
-from fairplay.players.stream import Stream
-from fairplay.players.websocket import listen_websocket
-from fairplay.players.websocket_client import dial_websocket
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport.dial import dial, lines_from, sender
+from fairplay.transport.stream import Stream
+from fairplay.transport.websocket_client import dial_websocket
 from tests.players.lines import Clockwork, Scripted
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, Beside, holdings, nothing_left

@@ -13,7 +13,7 @@ from fairplay.core.messages import Answer, Answered, Message, Start, TakeTurn, T
 from fairplay.core.roles import Parting
 from fairplay.course.dialect import Call
 from fairplay.players.course_remote import NOT_VOID, Client, CourseRemote
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.referee.local import NO_ACTION
 from tests.players.lines import Clockwork
 from tests.players.test_course_line import heard, in_no_time, replying, why, with_client

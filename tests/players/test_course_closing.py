@@ -14,11 +14,11 @@ from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
 from fairplay.players.course_client import Seat, join_course
 from fairplay.players.course_remote import Client, CourseRemote
-from fairplay.players.dial import dial
 from fairplay.players.sign_up import SignUp
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
+from fairplay.transport.dial import dial
 from tests.players.cancelling import When, cancelled_at
 from tests.players.courses import GAMES, HERE, LIMITS, SEED, SOON, AnyGame, Talker, strategy, tournament, turns
 from tests.players.programs import holdings

@@ -13,8 +13,8 @@ from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.course.dialect import Call
 from fairplay.players.course_line import CourseLine
 from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client
-from fairplay.players.line import Closed
 from fairplay.players.values import MOST_BLANKS
+from fairplay.transport.line import Closed
 from tests.players.courses import run, turns
 from tests.players.lines import Clockwork, in_clockwork
 

@@ -10,13 +10,13 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.games.q import Pass
-from fairplay.players.connection import Connection
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.remote import Remote
-from fairplay.players.stream import Stream
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.protocol.nonces import Nonces
+from fairplay.transport.connection import Connection
+from fairplay.transport.line import Line
+from fairplay.transport.stream import Stream
 from tests.players.lines import Clockwork, Question, Scripted, answering, in_clockwork
 from tests.players.test_remote import BOWS, GAME, NEVER, PASSES, START, TURN
 from tests.players.ways import way  # noqa: F401

@@ -24,17 +24,17 @@ from fairplay.core.messages import Answer, Message, Tell
 from fairplay.core.roles import AsyncChannel, Unrecorded
 from fairplay.games import game_with, title
 from fairplay.hosting.table import Here
-from fairplay.players.connection import over_tcp
-from fairplay.players.dial import dial, lines_from, sender
 from fairplay.players.door import Door, Guest, listen_tcp, listening
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
-from fairplay.players.places import host_and_port
 from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.dial import dial, lines_from, sender
+from fairplay.transport.line import Line
+from fairplay.transport.places import host_and_port
 
 T = TypeVar("T")
 AnyGame = Game[Any, Any, Any]
@@ -978,7 +978,7 @@ def test_whoever_is_interrupted_in_the_very_moment_of_a_connection_lets_go_of_it
 HOST_WITHOUT_DESCRIPTORS = """
 import asyncio, resource
 from fairplay.games import game_with
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.players.door import listen_tcp
 
 async def main():

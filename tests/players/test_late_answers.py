@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from fairplay.core.messages import Failed, Tell
-from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
-from fairplay.players.limits import Limits
 from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Limits
+from fairplay.transport.connection import over_tcp
 from tests.toy import Toy
 
 LIMIT_S = 1.0

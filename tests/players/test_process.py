@@ -18,14 +18,14 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.players import process
-from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program, fate
 from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.sandbox import cell, measures, process_tree
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport.line import Closed, TooMuch
 from tests.players.machine import needs_strict
 from tests.players.programs import (
     NOTHING,

@@ -13,11 +13,11 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players.backlog import MOST_WAITING
-from fairplay.players.dial import Lost
 from fairplay.players.relay import ProgramFailed, Relay
 from fairplay.protocol import wire
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.process_tree import descendants
+from fairplay.transport.dial import Lost
 from tests.players.a_house import FISH, TURN
 from tests.players.programs import every_level
 

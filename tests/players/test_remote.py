@@ -15,13 +15,13 @@ from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Exchange, Pass, Q
-from fairplay.players import timer as timers
-from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, TooMuch
 from fairplay.players.remote import Remote
-from fairplay.players.stream import Stream
 from fairplay.protocol import replies, wire
+from fairplay.protocol.limits import Limits
 from fairplay.protocol.replies import MOST_STALE
+from fairplay.transport import timer as timers
+from fairplay.transport.line import Closed, TooMuch
+from fairplay.transport.stream import Stream
 from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
 from tests.players.ways import way  # noqa: F401
 

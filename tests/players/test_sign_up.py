@@ -9,10 +9,10 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed
 from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
-from fairplay.players import hall
 from fairplay.players.course_remote import TOO_EARLY, Client
 from fairplay.players.sign_up import SignUp
 from fairplay.testing.hostile_course import BAD_NAMES
+from fairplay.transport import hall
 from tests.players.courses import HERE, SOON, run, turns
 
 NAMED = [name for name, dialect in DIALECTS.items() if dialect.name is not None]

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairplay.players import values
-from fairplay.players.line import TooMuch
 from fairplay.players.values import MOST_BLANKS, IllFormed, Scanner
 from fairplay.protocol import wire
+from fairplay.transport.line import TooMuch
 from tests.some import some
 
 MOST = wire.MOST_BYTES

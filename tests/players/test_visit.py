@@ -11,12 +11,12 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.players import visit
-from fairplay.players.dial import Lost, Patience
-from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.serve import AnyGame, serve_player
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.protocol.wire import Goodbye
+from fairplay.transport.dial import Lost, Patience
+from fairplay.transport.host_line import HostLine, line_to
 from tests.players.a_house import END, FISH, RECEIPT, TURN, Guest, House
 
 FIRST = {"type": "place", "at": [0, 0]}

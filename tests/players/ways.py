@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.line import Line
 from fairplay.players.remote import Remote
+from fairplay.transport.line import Line
 from tests.players.lines import Prompt, Scripted
 
 

@@ -11,7 +11,7 @@ from unittest.mock import Mock, patch
 from fairplay.core.game import Seat
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import Entrant, MatchSpec
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.sandbox import cell
 from fairplay.sandbox.freezing import Unstopped
 from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import HostFault
-from fairplay.players.line import Closed
 from fairplay.players.process import Program, children
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.cgroup import Group, MemoryKills, limit
 from fairplay.sandbox.level import MEGABYTE, Level, Sandbox
+from fairplay.transport.line import Closed
 from tests.players.machine import needs_strict
 from tests.sandbox.groups import needs
 

@@ -212,7 +212,7 @@ def test_who_cannot_be_seen_is_not_mistaken_for_ourselves(group: Group) -> None:
     program = start(group, ECHO)
     assert at_last(lambda: inside(group) == [program.pid])
     text = (
-        "import sys\nfrom pathlib import Path\nfrom fairplay.players import cgroup\n"
+        "import sys\nfrom pathlib import Path\nfrom fairplay.sandbox import cgroup\n"
         "Path.exists = lambda path: False\n"  # an old kernel: nothing kills a group at once
         "cgroup.kill(Path(sys.argv[1]))\nprint(Path(sys.argv[1], 'cgroup.procs').read_text())"
     )

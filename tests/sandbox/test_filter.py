@@ -11,7 +11,7 @@ import pytest
 
 from fairplay.core.errors import HostFault
 from fairplay.sandbox import filter as filters
-from tests.players import continuing
+from tests.sandbox import continuing
 from tests.sandbox.filtered import (
     ALLOW,
     ARCHITECTURES,

@@ -14,10 +14,10 @@ import pytest
 from fairplay.core.errors import HostFault
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.players import process
-from fairplay.players.limits import Limits
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.players.slots import Slots
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import dealt
 from fairplay.sandbox import cell, freezing
 from fairplay.sandbox.cgroup import available

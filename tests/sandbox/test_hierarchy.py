@@ -51,7 +51,7 @@ def give(folder: Path) -> None:
         os.chown(path, 65534, 65534)
 
 
-TELL = "from fairplay.players import cgroup; print(repr(cgroup.available()), cgroup.Group.make(1 << 26, 9))"
+TELL = "from fairplay.sandbox import cgroup; print(repr(cgroup.available()), cgroup.Group.make(1 << 26, 9))"
 
 
 @as_root
@@ -100,7 +100,7 @@ def test_controllers_are_had_in_the_group_around_ours_if_nobody_is_in_it(given: 
     inner = given / "referee"
     give(inner)
     text = (
-        f"from fairplay.players import cgroup\ncgroup.FILES = {{'freezer': 'cgroup.freeze', {name!r}: {file!r}}}\n"
+        f"from fairplay.sandbox import cgroup\ncgroup.FILES = {{'freezer': 'cgroup.freeze', {name!r}: {file!r}}}\n"
         "((place,), _) = cgroup.places()\nprint(place.folder, *sorted(place.controllers))"
     )
 

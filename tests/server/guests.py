@@ -18,13 +18,13 @@ from fairplay.core.events import Acted, Ejected, Receipt, Result
 from fairplay.games import title
 from fairplay.journal.replay import Recorded, begin, read
 from fairplay.journal.verify import check_receipt, verify
-from fairplay.players.dial import Lost
-from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.server.status import HouseStatus, decode
+from fairplay.transport.dial import Lost
+from fairplay.transport.host_line import HostLine, line_to
 from tests.cli.command import SCRIPT, in_foreground, started
 
 AMPLE = 60.0  # seconds, which nothing takes

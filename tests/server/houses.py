@@ -14,11 +14,7 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Failed, Message, TakeTurn
 from fairplay.core.roles import Observer, Parting
 from fairplay.games import game_with, title
-from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
-from fairplay.players.hall import Hall
-from fairplay.players.line import Line
-from fairplay.players.places import written_place
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from fairplay.referee.gallery import Gallery
@@ -27,6 +23,10 @@ from fairplay.server.hub import Hub
 from fairplay.server.metrics import Counts
 from fairplay.server.status import FinishedSeen, HouseStatus, OfferSeen, WaiterSeen, as_line, finished_seen, room_seen
 from fairplay.server.web import shown
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.hall import Hall
+from fairplay.transport.line import Line
+from fairplay.transport.places import written_place
 from tests.page.matches import PLAYERS, Failing
 
 NAMES = ("ann", "bob", "cyd")

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from fairplay.players.lasting import LastingLine
 from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import FORGET_S, MAX_COUNT, MAX_KEPT, Attendance
 from fairplay.server.matchmaking import Trust
 from fairplay.server.visitor import Visitor
+from fairplay.transport.lasting import LastingLine
 
 
 def client(id: str, place: str = "192.0.2.1:4000") -> Visitor:

@@ -15,7 +15,7 @@ from fairplay.core.events import Fault
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players import visit
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server.settings import Strangers, offer
 from tests.players.test_door import run
 from tests.server.guests import Gate, Guest, check_undisturbed

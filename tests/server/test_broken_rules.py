@@ -7,7 +7,7 @@ import pytest
 
 from fairplay.games import hand_over
 from fairplay.journal.replay import read
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server.house import NO_ROOM
 from fairplay.server.settings import Offer, offer
 from tests.games.others import nothing_known

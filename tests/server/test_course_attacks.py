@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from fairplay.players.hall import MOST_PENDING
 from fairplay.server.course_lobby import MOST_TOLD
 from fairplay.testing.hostile_course import BAD_NAMES
+from fairplay.transport.hall import MOST_PENDING
 from tests.server.test_course import LOOPBACK, NAMES, Come, good, played, ranked
 
 ELSEWHERE = "127.0.0.2"  # an address that no honest client has

@@ -7,7 +7,7 @@ import msgspec
 from fairplay.core.events import Fault
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from tests.server.test_house import Open, Visit, fish, house_test
 
 BANK = Limits(move=0.25, bank=0.4, start_up=60.0)

@@ -14,7 +14,7 @@ from fairplay.core.events import Event
 from fairplay.core.match import Match
 from fairplay.games.q import Q, State, pieces
 from fairplay.games.q import game as rules_of_q
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.protocol.wire import encode
 from fairplay.server.logs import logging_to, tell
 from fairplay.server.metrics import Counts

@@ -12,7 +12,7 @@ import pytest
 from fairplay.games import game_with
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server import serving
 from fairplay.server.house import House
 from fairplay.server.lobby import Lobby

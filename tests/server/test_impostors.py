@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from fairplay.games import game_with
 from fairplay.journal.replay import read
-from fairplay.players.lasting import REPLACED
 from fairplay.server.labels import skeleton
 from fairplay.server.logs import logging_to
 from fairplay.server.settings import Strangers, offer
 from fairplay.server.tokens import make_token
+from fairplay.transport.lasting import REPLACED
 from tests.hostile_names import NAMES
 from tests.players.test_door import run
 from tests.server.guests import check_undisturbed

@@ -12,7 +12,6 @@ from websockets.asyncio.client import connect
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players.connection import MOST_HELD, over_tcp
 from fairplay.protocol import wire
 from fairplay.server.farewells import Farewells
 from fairplay.server.following import QUIET
@@ -21,6 +20,7 @@ from fairplay.server.lobby import Lobby
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Strangers, offer
 from fairplay.server.spectators import HUSH, Spectators
+from fairplay.transport.connection import MOST_HELD, over_tcp
 from tests.players.test_door import run
 
 PATIENCE = 60.0  # seconds

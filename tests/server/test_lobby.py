@@ -2,12 +2,12 @@
 
 import asyncio
 
-from fairplay.players.lasting import LastingLine
 from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import Attendance
 from fairplay.server.lobby import Lobby
 from fairplay.server.settings import offer
 from fairplay.server.visitor import Visitor
+from fairplay.transport.lasting import LastingLine
 
 
 def client(name: str, game: str = "") -> Visitor:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server.house import PEOPLE_S
 from tests.server.test_house import Open, fish, house_test
 

@@ -17,14 +17,14 @@ from websockets.asyncio.client import connect
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Answered, Failed, Tell
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.remote import Remote
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.server.reception import Reception
 from fairplay.server.tls import tls_context
 from fairplay.server.tokens import make_token
 from fairplay.server.visitor import Visitor
+from fairplay.transport.line import Line
 from tests.hostile_names import NAMES
 from tests.players.test_door import run
 from tests.toy import Toy

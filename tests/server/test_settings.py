@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server.settings import HouseSettings, Strangers, offer, read_settings
 
 WHOLE = """

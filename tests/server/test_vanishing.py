@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.server.matchmaking import POLICIES
 from tests.players.test_door import run
 from tests.server.test_house import Open, Visit, fish, house_test, opened

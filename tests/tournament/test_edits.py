@@ -7,7 +7,7 @@ from msgspec.structs import fields, replace
 
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.tournament.courses import FishCourse
 from fairplay.tournament.edits import edits
 from fairplay.tournament.settings import Duplicate, Ladder, RoundRobin, Swiss

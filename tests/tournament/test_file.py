@@ -11,7 +11,7 @@ from fairplay.core.chance import seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.tournament.file import MOST_BYTES, read_cup
 from fairplay.tournament.settings import RoundRobin, Swiss
 from fairplay.tournament.spec import Consequence, Cup, Gate

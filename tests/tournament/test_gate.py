@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.sandbox.level import Level
 from fairplay.testing import hostile_programs
 from fairplay.tournament.gate import bot_of, to_be_tried, tried

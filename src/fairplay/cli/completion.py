@@ -162,7 +162,7 @@ def plain(value: Any) -> str:
 
 def limits(_: click.Context, begun: str) -> Iterator[str]:
     """The names of time limits, behind those that are there."""
-    from fairplay.players.limits import NAMES
+    from fairplay.protocol.limits import NAMES
 
     before = begun[: begun.rfind(",") + 1]
     yield from (f"{before}{name}=" for name in NAMES if f"{name}=" not in before)

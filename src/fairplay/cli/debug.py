@@ -24,12 +24,12 @@ from fairplay.hosting.terms import terms_on_record
 from fairplay.journal.replay import Recorded, about, seat_of
 from fairplay.journal.transcript import Heard, transcript
 from fairplay.journal.verify import read_lawful
-from fairplay.players import event_loop
 from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
 from fairplay.terminal.output import Teller, in_colour
+from fairplay.transport import event_loop
 
 
 @click.command()

@@ -26,10 +26,7 @@ from fairplay.core.messages import End, Message, Start
 from fairplay.games import GAMES, rules_of, title
 from fairplay.hosting.terms import terms_for
 from fairplay.players.address import IN_PROCESS, AnyPlayer, open_player, split_label
-from fairplay.players.dial import Lost, Patience
-from fairplay.players.host_line import HostLine, line_to
 from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_house
-from fairplay.players.places import reason
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
 from fairplay.protocol import wire
@@ -37,6 +34,9 @@ from fairplay.referee.local import has_method
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Level
 from fairplay.terminal.person import Heard, Left, Person, hurrying
+from fairplay.transport.dial import Lost, Patience
+from fairplay.transport.host_line import HostLine, line_to
+from fairplay.transport.places import reason
 
 PERHAPS_EJECTED = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
 OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"

@@ -12,15 +12,15 @@ from fairplay.core.messages import Failed, Tell
 from fairplay.diagnosis.troubles import Trouble, advice, shortened
 from fairplay.hosting.table import OPEN
 from fairplay.hosting.terms import Terms
-from fairplay.players import event_loop
 from fairplay.players.bot_log import BotLog, log_path, open_log
-from fairplay.players.dial import Lost
 from fairplay.players.location import Command
 from fairplay.players.process import CHUNK
 from fairplay.players.relay import ProgramFailed, Relay
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.render.text import printable
+from fairplay.transport import event_loop
+from fairplay.transport.dial import Lost
 
 MOST_LINES = 500  # of stderr, between two messages of the host
 

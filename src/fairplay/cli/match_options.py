@@ -20,8 +20,8 @@ from fairplay.journal.requests import Sync, check_id
 from fairplay.observers.feed import Feed
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.players.address import IN_PROCESS, split_label
-from fairplay.players.limits import Limits, limits_from
 from fairplay.players.location import HUMAN, Command, far, kept_in_process
+from fairplay.protocol.limits import Limits, limits_from
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import quoted

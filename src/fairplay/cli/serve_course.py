@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest
 from fairplay.course.dialects import DIALECTS
 from fairplay.course.servers import SERVERS, ServerRules
-from fairplay.players import event_loop
 from fairplay.render.words import quoted
 from fairplay.server.course import serve
 from fairplay.terminal.waiting import lines
 from fairplay.tournament.places import MATCHES
+from fairplay.transport import event_loop
 
 
 def serve_course(game: str, given: Mapping[str, Any]) -> None:

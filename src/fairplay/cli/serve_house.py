@@ -13,7 +13,6 @@ from fairplay.cli.match_options import settings as parameters_from
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
-from fairplay.players import event_loop
 from fairplay.server.logs import logging_to, on_stderr
 from fairplay.server.settings import HouseSettings, offer, read_settings, settings, strangers_from
 from fairplay.tournament import notebook
@@ -22,6 +21,7 @@ from fairplay.tournament.file import read_cup, read_sign_up
 from fairplay.tournament.formats.allowed import check
 from fairplay.tournament.gate import joins
 from fairplay.tournament.runners import Runner
+from fairplay.transport import event_loop
 
 AS_THEY_ARE = (
     "port",

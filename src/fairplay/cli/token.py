@@ -10,8 +10,8 @@ import click
 
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import reason
 from fairplay.server.tokens import TOKENS, hashes_in, make_token, revoke_token
+from fairplay.transport.places import reason
 
 
 @click.command()

@@ -9,11 +9,11 @@ import click
 from fairplay.cli.match_options import refuse_unreadable
 from fairplay.cli.seconds import Seconds
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import Lost
-from fairplay.players.host_line import line_to
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import Misunderstood, read_message, reply_to
 from fairplay.render.text import printable
+from fairplay.transport.dial import Lost
+from fairplay.transport.host_line import line_to
 
 ANSWER = 10.0  # seconds for a house to say something that was asked for
 LONGEST = 600  # characters of a reason

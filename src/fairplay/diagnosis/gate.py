@@ -20,17 +20,17 @@ from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
 from fairplay.hosting.sitting import Sitting
 from fairplay.hosting.table import OPEN
-from fairplay.players import event_loop
 from fairplay.players.address import open_player, split_label
 from fairplay.players.bot_log import open_log
-from fairplay.players.limits import Budget, Limits
 from fairplay.players.location import Command
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Budget, Limits
 from fairplay.protocol.wire import Introduction
 from fairplay.referee.host import Referee
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph
+from fairplay.transport import event_loop
 
 STARTS = 3
 ENDS_WITHIN = 1.0  # seconds after its stdin was closed

@@ -15,7 +15,6 @@ from fairplay.hosting.terms import Terms
 from fairplay.journal.reenact import MOMENTS
 from fairplay.journal.replay import Recorded
 from fairplay.journal.transcript import Heard
-from fairplay.players.line import Line
 from fairplay.players.location import Command, House, Location, Near
 from fairplay.players.process import CHUNK, Program
 from fairplay.players.remote import DEFAULT, Remote
@@ -25,6 +24,7 @@ from fairplay.referee.local import Local
 from fairplay.referee.referee import judge, judge_acknowledgement
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Sandbox
+from fairplay.transport.line import Line
 
 LONGEST = 600  # characters of a line on stderr
 MOST_LINES = 500  # of stderr, for one question

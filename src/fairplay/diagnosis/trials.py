@@ -16,9 +16,9 @@ from fairplay.games import Title, title
 from fairplay.hosting.terms import Terms, terms_for
 from fairplay.journal.appeal import lawful_in
 from fairplay.players.address import split_label
-from fairplay.players.limits import Limits
 from fairplay.players.location import Command, Invitation, Person, far
 from fairplay.players.remote import DEFAULT
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import dealt, distinct
 from fairplay.render.words import quoted
 

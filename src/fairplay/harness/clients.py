@@ -17,10 +17,10 @@ from fairplay.hosting.table import Here
 from fairplay.players.call_log import CallLog
 from fairplay.players.course_client import PlayerFailed, Seat, call_in, next_call, send, unsaid
 from fairplay.players.course_line import CourseLine
-from fairplay.players.dial import MOST_LINE, Lost
-from fairplay.players.places import reason, written_place
 from fairplay.protocol.player_side import Misunderstood
 from fairplay.referee.local import Local
+from fairplay.transport.dial import MOST_LINE, Lost
+from fairplay.transport.places import reason, written_place
 
 PATIENCE = 600.0  # seconds without a call
 DIALLING = 30.0  # seconds until the server is there

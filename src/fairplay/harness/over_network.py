@@ -20,7 +20,6 @@ from fairplay.games.q.strategies import RECIPES
 from fairplay.harness.clients import Actor, Deed, act_all
 from fairplay.harness.q import Actors
 from fairplay.harness.tsuro import PlayerSpec, strategy
-from fairplay.players import event_loop
 from fairplay.players.address import house_strategy
 from fairplay.players.course_client import unsaid
 from fairplay.referee.host import complain
@@ -28,6 +27,7 @@ from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
 from fairplay.server.course import serve
 from fairplay.testing.cheats import cheater
+from fairplay.transport import event_loop
 
 LOOPBACK = "127.0.0.1"
 METHODS = ("setup", "take-turn", "new-tiles", "win")

@@ -20,16 +20,16 @@ from fairplay.hosting.terms import terms_for
 from fairplay.players.address import open_player
 from fairplay.players.call_log import CallLog
 from fairplay.players.course_client import PlayerFailed, Seat, check_name, join_course, name_for
-from fairplay.players.dial import dial
-from fairplay.players.event_loop import new_event_loop
-from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Near, far
-from fairplay.players.places import host_and_port
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import surely
 from fairplay.referee.local import Local
 from fairplay.sandbox.level import Sandbox
+from fairplay.transport.dial import dial
+from fairplay.transport.event_loop import new_event_loop
+from fairplay.transport.places import host_and_port
 
 MATCHES_AHEAD = 2  # of a tournament for which programs are started: a match may be shorter than the start of one
 OTHERS = "./file.py, exec:COMMAND and py:module:Name"

@@ -22,7 +22,7 @@ from fairplay.journal.replay import Recorded, about
 from fairplay.journal.requests import Finished, InUse, Sync, Unmarked
 from fairplay.journal.unfinished import unfinished
 from fairplay.players.address import IN_PROCESS
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import complain
 
 ANOTHER = "this is another match than the one that is to be played"

@@ -97,7 +97,7 @@ class Hosted:
             leaving.callback(self._sitting.held.close)
             near = None if self._own else self._sitting.near()
             if near is None:
-                from fairplay.players import event_loop  # where all players are in this process, nobody needs it
+                from fairplay.transport import event_loop  # where all players are in this process, nobody needs it
 
                 refuse_running_loop()
                 return event_loop.run(self._play_at(self._table(leaving), leaving))

@@ -15,8 +15,8 @@ from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.terms import Terms, asked_for, terms_for
 from fairplay.journal.requests import check_id
 from fairplay.players.address import AnyPlayer, open_player
-from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
+from fairplay.protocol.limits import Limits
 from fairplay.referee.blame import host_to_blame
 from fairplay.referee.host import complain, dealt
 

@@ -11,7 +11,7 @@ from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.games import game_with
 from fairplay.journal.requests import Sync, check_id
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import distinct, seats_by_age
 
 

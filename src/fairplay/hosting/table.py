@@ -10,13 +10,13 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.players.bot_log import open_log
-from fairplay.players.door import Door, Guest, listen_tcp
-from fairplay.players.limits import Limits, for_people
+from fairplay.players.door import Door, Guest, listen_tcp, listen_websocket
 from fairplay.players.location import Command, House, Invitation, Location, Near, Person
 from fairplay.players.person import AtTerminal
 from fairplay.players.process import Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.thinking import Thinker
+from fairplay.protocol.limits import Limits, for_people
 from fairplay.protocol.wire import LONGEST_NAME
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
@@ -191,8 +191,6 @@ def door_at(invitation: Invitation) -> Door:
         raise BadRequest(f"who came to the server of the course of {invitation.place} cannot be sent for again")
     if invitation.scheme == "visitor":
         raise BadRequest(f"who came to a house as {invitation.place} comes back to that house alone")
-    from fairplay.players.websocket import listen_websocket  # the library that it needs is an extra
-
     return listen_websocket(invitation.place)
 
 

@@ -9,8 +9,8 @@ import msgspec
 
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
-from fairplay.players.limits import Limits
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
+from fairplay.protocol.limits import Limits
 from fairplay.sandbox.level import Level, Sandbox
 
 if TYPE_CHECKING:  # where nothing is recorded, nobody needs it

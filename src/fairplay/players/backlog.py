@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import Lost
 from fairplay.protocol.player_side import Misunderstood, read_message
 from fairplay.protocol.wire import Changed, Goodbye, Hello, Welcome
+from fairplay.transport.dial import Lost
 
 MOST_WAITING = 32  # lines: whoever did not answer yet has little to be told, but for what gives way
 

@@ -16,12 +16,12 @@ from fairplay.core.roles import AsyncChannel
 from fairplay.course.dialect import VOID, Call, Caller, Dialect
 from fairplay.players.call_log import CallLog
 from fairplay.players.course_line import CourseLine
-from fairplay.players.dial import MOST_LINE, Lost
-from fairplay.players.line import Closed, TooMuch
 from fairplay.players.values import IllFormed
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import MOST_SHOWN, Misunderstood
 from fairplay.referee.closing import all_surely
+from fairplay.transport.dial import MOST_LINE, Lost
+from fairplay.transport.line import Closed, TooMuch
 
 PATIENCE = 600.0  # seconds without a call after which a server is given up
 LONGEST_NAME = 12  # letters, that every course with names takes

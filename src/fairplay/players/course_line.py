@@ -6,9 +6,9 @@ from collections import deque
 from typing import cast
 
 from fairplay.core.events import Fault
-from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.players.values import IllFormed, Scanner
 from fairplay.protocol import wire
+from fairplay.transport.line import Closed, Line, TooMuch
 
 LOOKS = 8  # turns of the event loop in which whatever lies in a socket is read
 

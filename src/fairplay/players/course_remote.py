@@ -15,13 +15,13 @@ from fairplay.course.dialect import VOID, Call, Callee
 from fairplay.course.plain import reader
 from fairplay.players import values
 from fairplay.players.course_line import CourseLine
-from fairplay.players.limits import Budget, Limits
-from fairplay.players.line import Closed, TooMuch
 from fairplay.players.remote import DEFAULT, Questioner
-from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Budget, Limits
 from fairplay.referee.local import NO_ACTION
+from fairplay.transport.line import Closed, TooMuch
+from fairplay.transport.timer import Timer
 
 NOT_VOID = f'the answer is not "{VOID}"'
 TOO_EARLY = "said something before it was called"

@@ -12,14 +12,14 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answered, Failed
-from fairplay.players.connection import over_tcp
-from fairplay.players.hall import Hall
-from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, Line
-from fairplay.players.places import host_and_port, reason, written_place
 from fairplay.players.remote import DEFAULT, Remote
-from fairplay.players.timer import Timer
+from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import close_all_async
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.hall import Hall
+from fairplay.transport.line import Closed, Line
+from fairplay.transport.places import host_and_port, reason, written_place
+from fairplay.transport.timer import Timer
 
 BACKLOG = 1024  # connections that nobody has looked at; who finds no place among them has to wait for a second
 SHORTEST = 0.001  # seconds: what is left of a limit that has run out
@@ -147,6 +147,13 @@ class Guests:
 def listen_tcp(place: str) -> Door:
     """A door for the address tcp:PLACE, where a place is PORT or HOST:PORT; port 0 is any that is free."""
     return Door(*host_and_port(place))
+
+
+def listen_websocket(place: str) -> Door:
+    """A door for the address ws:PLACE, as over TCP."""
+    from fairplay.transport.websocket import over_websocket  # the library that it needs is an extra
+
+    return Door(*host_and_port(place), over_websocket)
 
 
 def listening(host: str, port: int) -> socket.socket:

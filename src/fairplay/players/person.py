@@ -12,10 +12,10 @@ from contextlib import suppress
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
-from fairplay.players.line import Closed
-from fairplay.players.stream import Stream
 from fairplay.protocol import wire
 from fairplay.referee.closing import surely
+from fairplay.transport.line import Closed
+from fairplay.transport.stream import Stream
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
 END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself

@@ -11,13 +11,13 @@ from pathlib import Path
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players.bot_log import BotLog
-from fairplay.players.line import Closed
 from fairplay.players.slots import slots
-from fairplay.players.stream import Stream
 from fairplay.protocol import wire
 from fairplay.referee.closing import surely
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.level import Sandbox
+from fairplay.transport.line import Closed
+from fairplay.transport.stream import Stream
 
 MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
 CHUNK = 65536

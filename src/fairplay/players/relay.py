@@ -10,8 +10,6 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
-from fairplay.players.dial import Lost
-from fairplay.players.line import Closed, TooMuch
 from fairplay.players.process import Program
 from fairplay.players.remote import described
 from fairplay.protocol import wire
@@ -20,6 +18,8 @@ from fairplay.protocol.replies import Replies, Wrong
 from fairplay.protocol.wire import Asked, Changed, Closing, End, Goodbye, Hello, Suspended, Welcome
 from fairplay.referee.closing import surely
 from fairplay.sandbox.level import Sandbox
+from fairplay.transport.dial import Lost
+from fairplay.transport.line import Closed, TooMuch
 
 GOODBYE = 1.0  # seconds for a program to end by itself, once its match is over
 LAST_WORDS = 2.0  # seconds in which a receipt may come behind the result

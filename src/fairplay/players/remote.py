@@ -13,16 +13,16 @@ from fairplay.core.events import Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
-from fairplay.players.limits import Budget, Limits
-from fairplay.players.line import Closed, Heard, Line, TooMuch
-from fairplay.players.timer import Clock, Timer
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Budget, Limits
 from fairplay.protocol.nonces import Nonces
 from fairplay.protocol.replies import Replies, Wrong
 from fairplay.protocol.wire import Malformed
 from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
+from fairplay.transport.line import Closed, Heard, Line, TooMuch
+from fairplay.transport.timer import Clock, Timer
 
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept

@@ -13,13 +13,13 @@ from fairplay.players import values
 from fairplay.players.course_line import CourseLine
 from fairplay.players.course_remote import Client
 from fairplay.players.door import listening
-from fairplay.players.hall import Hall
-from fairplay.players.line import Closed, TooMuch
-from fairplay.players.places import written_place
-from fairplay.players.timer import Timer
 from fairplay.players.values import IllFormed
 from fairplay.referee.closing import all_surely
 from fairplay.render.text import printable
+from fairplay.transport.hall import Hall
+from fairplay.transport.line import Closed, TooMuch
+from fairplay.transport.places import written_place
+from fairplay.transport.timer import Timer
 
 NAME_LIMIT = 3.0  # seconds from the connection to the name
 MOST_READ = 4096  # bytes of what is no name

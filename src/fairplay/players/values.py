@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from fairplay.players.line import TooMuch
 from fairplay.protocol import wire
+from fairplay.transport.line import TooMuch
 
 MOST_BLANKS = 64 * 1024  # bytes of white space between two values: some clients send 5,000
 WHITE = b" \t\n\r"

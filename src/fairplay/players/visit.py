@@ -9,12 +9,12 @@ from random import uniform
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import Lost, Patience
-from fairplay.players.host_line import HostLine
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import introduction, read_message, reply_to
 from fairplay.protocol.wire import Suspended, Welcome
 from fairplay.render.text import printable
+from fairplay.transport.dial import Lost, Patience
+from fairplay.transport.host_line import HostLine
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds until we go there again
 STEADY = 10.0  # seconds that a line lasts if all is well

@@ -30,9 +30,8 @@ from fairplay.hosting.table import Gathering
 from fairplay.hosting.terms import Terms
 from fairplay.journal.requests import Sync
 from fairplay.players.course_remote import Client, CourseRemote
-from fairplay.players.limits import Limits
-from fairplay.players.places import reason
 from fairplay.players.sign_up import SignUp
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import Referee, distinct
 from fairplay.server.course_lobby import CourseLobby, Show, Tell, numbers, unshown
 from fairplay.server.in_loop import InLoop, managed
@@ -42,6 +41,7 @@ from fairplay.tournament.events import Audience, PlayerEjected, TournamentEvent,
 from fairplay.tournament.manager import Manager
 from fairplay.tournament.runners import Hand, Runner
 from fairplay.tournament.spec import Cup
+from fairplay.transport.places import reason
 
 Ranks = list[list[str]]  # names, best first
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from fairplay.players.line import Line
 from fairplay.referee.closing import surely
+from fairplay.transport.line import Line
 
 LAST_WORDS = 0.25  # seconds for what is said to somebody who has to go
 

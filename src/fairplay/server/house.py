@@ -20,11 +20,10 @@ from fairplay.hosting.sitting import Sitting, locations, new_match, sitting_for
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.journal.requests import Finished, Sync
 from fairplay.journal.unfinished import unfinished
-from fairplay.players.limits import Limits
-from fairplay.players.line import Line
 from fairplay.players.location import Invitation, Location, far
 from fairplay.players.remote import DEFAULT
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.blame import host_to_blame, told
 from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation
@@ -49,6 +48,7 @@ from fairplay.server.status import (
     room_seen,
 )
 from fairplay.server.visitor import Visitor
+from fairplay.transport.line import Line
 
 MATCHES = "matches"  # the folder of the journals
 KEY = "key"  # the file that marks them

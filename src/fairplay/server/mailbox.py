@@ -10,10 +10,10 @@ import msgspec
 
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
-from fairplay.players.line import Closed, Line, TooMuch
 from fairplay.protocol import wire
 from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.local import describe
+from fairplay.transport.line import Closed, Line, TooMuch
 
 Hear = Callable[[bytes], object]  # takes a line
 KICKED = "kicked by whoever runs the room"

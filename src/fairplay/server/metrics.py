@@ -12,8 +12,8 @@ from prometheus_client.registry import Collector
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault
 from fairplay.core.match import Match
 from fairplay.journal.append_file import lag as journal_lag
-from fairplay.players.timer import lag_on
 from fairplay.server.status import HouseStatus
+from fairplay.transport.timer import lag_on
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of what is told
 

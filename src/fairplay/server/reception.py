@@ -12,14 +12,8 @@ from typing import Protocol, Self
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players.connection import over_tcp
 from fairplay.players.door import listening
-from fairplay.players.hall import Hall
-from fairplay.players.lasting import LastingLine
-from fairplay.players.line import Closed, Line, TooMuch
-from fairplay.players.places import reason, written_place
 from fairplay.players.remote import NO_INTRODUCTION
-from fairplay.players.timer import Timer
 from fairplay.protocol import wire
 from fairplay.protocol.nonces import Nonces
 from fairplay.protocol.replies import Replies, Wrong
@@ -31,6 +25,12 @@ from fairplay.server.identity import Identities, Refused
 from fairplay.server.labels import label, skeleton
 from fairplay.server.tokens import GUEST
 from fairplay.server.visitor import Visitor
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.hall import Hall
+from fairplay.transport.lasting import LastingLine
+from fairplay.transport.line import Closed, Line, TooMuch
+from fairplay.transport.places import reason, written_place
+from fairplay.transport.timer import Timer
 
 NAMELESS = "guest"  # what a guest is called that does not say its name
 A_MOMENT = 0.05  # seconds, at the least
@@ -99,7 +99,7 @@ class Reception:
         self._doors = [listening(address, port)]
         self._halls = [Hall(self._doors[0], partial(self._greet, over_tcp))]
         if websocket is not None:
-            from fairplay.players.websocket import over_websocket  # the library that it needs is an extra
+            from fairplay.transport.websocket import over_websocket  # the library that it needs is an extra
 
             try:
                 self._doors.append(listening(address, websocket))

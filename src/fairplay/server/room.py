@@ -19,8 +19,8 @@ from fairplay.hosting.spec import Outcome
 from fairplay.hosting.table import Gathering, Table
 from fairplay.hosting.terms import Terms
 from fairplay.journal.requests import Sync, check_id
-from fairplay.players.limits import Limits
 from fairplay.players.remote import DEFAULT, Remote
+from fairplay.protocol.limits import Limits
 from fairplay.referee.host import Referee, complain, dealt, seats_by_age
 from fairplay.server.hub import Hub
 from fairplay.server.mailbox import Hear, Mailbox

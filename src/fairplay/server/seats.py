@@ -11,9 +11,9 @@ from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
-from fairplay.players.limits import Limits, for_people
 from fairplay.players.location import Location
 from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Limits, for_people
 from fairplay.referee.closing import close_all_async
 from fairplay.server.visitor import Visitor
 

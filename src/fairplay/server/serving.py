@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import reason
 from fairplay.referee.closing import surely
 from fairplay.server.house import AGAIN, KEY, House
 from fairplay.server.lobby import Lobby
@@ -17,6 +16,7 @@ from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings
 from fairplay.server.tls import tls_context
 from fairplay.server.web import shown
+from fairplay.transport.places import reason
 
 LOCK = "lock"  # the file that shows that a house is open
 PAUSE = "the house stops for a while"

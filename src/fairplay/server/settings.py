@@ -10,8 +10,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.games import game_with, is_known, no_game, title
 from fairplay.players.address import house_strategy
-from fairplay.players.limits import Limits, Seconds
 from fairplay.players.location import of_the_house
+from fairplay.protocol.limits import Limits, Seconds
 from fairplay.referee.host import seats_in_words
 from fairplay.render.words import meant
 from fairplay.server.matchmaking import POLICIES

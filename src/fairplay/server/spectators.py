@@ -5,13 +5,13 @@ from typing import Any
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players.line import Closed, Heard, Line
 from fairplay.protocol import wire
 from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
 from fairplay.server.following import QUIET
 from fairplay.server.room import Room
 from fairplay.server.settings import Strangers
+from fairplay.transport.line import Closed, Heard, Line
 
 HUSH = Failed(Fault.FLOOD, "whoever watches has nothing to say")
 

@@ -3,7 +3,7 @@
 import ssl
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import reason
+from fairplay.transport.places import reason
 
 
 def tls_context(certificate: str, key: str) -> ssl.SSLContext:

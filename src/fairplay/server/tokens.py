@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import reason
 from fairplay.protocol import wire
 from fairplay.server.labels import skeleton
+from fairplay.transport.places import reason
 
 TOKENS = "tokens"  # the file in the folder of a house
 TOKEN_BYTES = 16  # that nobody can guess

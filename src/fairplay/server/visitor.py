@@ -3,8 +3,8 @@
 import asyncio
 from collections import Counter
 
-from fairplay.players.lasting import LastingLine
 from fairplay.protocol.nonces import Nonces
+from fairplay.transport.lasting import LastingLine
 
 
 class Visitor:

@@ -23,7 +23,6 @@ from fairplay.core.errors import FairplayError
 from fairplay.core.version import VERSION
 from fairplay.page.assembly import part, policy_of
 from fairplay.players.door import listening
-from fairplay.players.places import LOOPBACK, written_place
 from fairplay.referee.closing import surely
 from fairplay.server import metrics
 from fairplay.server.crowd import neighbourhood
@@ -34,6 +33,7 @@ from fairplay.server.lookers import BEAT, LOOKS, Showing, as_event
 from fairplay.server.painting import Replay, Studio
 from fairplay.server.settings import Strangers
 from fairplay.server.status import HouseStatus, encode
+from fairplay.transport.places import LOOPBACK, written_place
 
 AT_LEAST = 0.5  # seconds for which a status is good enough for everybody who asks
 MOST_LOOKERS = 512  # in all rooms

@@ -22,14 +22,14 @@ from fairplay.core.game import Game, Seat
 from fairplay.games import title
 from fairplay.journal.appeal import clauses
 from fairplay.players.backlog import Backlog
-from fairplay.players.dial import Lost
-from fairplay.players.limits import FOREVER
 from fairplay.players.serve import serve_player
+from fairplay.protocol.limits import FOREVER
 from fairplay.protocol.player_side import read_message
 from fairplay.render.text import printable
 from fairplay.render.words import plain
 from fairplay.terminal.keyboard import Interrupted, Keyboard
 from fairplay.terminal.output import in_colour, plain_output
+from fairplay.transport.dial import Lost
 
 MOST_ACTIONS = 3000  # that completion knows; Q can have far more
 MOST_LISTED = 12  # lines of moves

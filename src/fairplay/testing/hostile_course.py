@@ -14,9 +14,9 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.core.roles import AnyStrategy
 from fairplay.course.dialect import VOID, Call, Dialect
-from fairplay.players.dial import MOST_LINE
 from fairplay.players.values import Scanner
 from fairplay.referee.local import Local
+from fairplay.transport.dial import MOST_LINE
 
 PATIENCE = 60.0  # seconds, after which even the worst client goes home
 PAUSE = 0.05  # seconds in which an answer is taken and the next call may come

@@ -10,9 +10,9 @@ from dask import config as dask_config
 from distributed import Client, KilledWorker, LocalCluster, Security, WorkerPlugin
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import LOOPBACK
 from fairplay.tournament.runners import Hand, Runner, begin_tracking
 from fairplay.tournament.worker import pin
+from fairplay.transport.places import LOOPBACK
 
 ROLES = ("client", "scheduler", "worker")
 PATIENCE = 10.0  # seconds for a scheduler to answer, and for everybody to end

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import asdict
 
 from fairplay.core.events import Fault
-from fairplay.players.limits import NAMES
 from fairplay.players.remote import DEFAULT
+from fairplay.protocol.limits import NAMES
 from fairplay.tournament.settings import Ladder, Swiss
 from fairplay.tournament.spec import Cup
 

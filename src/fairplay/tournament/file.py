@@ -14,7 +14,7 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import is_known, no_game, title
 from fairplay.hosting.spec import Entrant, seed_options
-from fairplay.players.limits import PLAIN, Limits, Seconds
+from fairplay.protocol.limits import PLAIN, Limits, Seconds
 from fairplay.referee.host import seats_by_age
 from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable

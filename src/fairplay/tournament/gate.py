@@ -6,8 +6,8 @@ from fairplay.diagnosis.gate import Gate
 from fairplay.diagnosis.trials import Bot, bot_named, trials_for
 from fairplay.hosting.spec import Entrant
 from fairplay.players.address import split_label
-from fairplay.players.limits import limits_in_words
 from fairplay.players.location import Invitation, far, of_the_house
+from fairplay.protocol.limits import limits_in_words
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
 from fairplay.tournament.spec import Cup

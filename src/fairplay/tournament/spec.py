@@ -11,7 +11,7 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import game_with
 from fairplay.hosting.spec import Entrant, MatchSpec
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.tournament.courses import Course
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
 

@@ -8,8 +8,8 @@ from msgspec.structs import asdict
 
 from fairplay.core.events import Fault
 from fairplay.games import title
-from fairplay.players.limits import PLAIN
 from fairplay.players.remote import DEFAULT
+from fairplay.protocol.limits import PLAIN
 from fairplay.referee.host import distinct
 from fairplay.tournament.file import FORMATS, SANDBOXES
 from fairplay.tournament.spec import Consequence, Gate

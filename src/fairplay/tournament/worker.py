@@ -25,9 +25,9 @@ from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.requests import InUse
 from fairplay.journal.unfinished import has_begun
 from fairplay.players import slots
-from fairplay.players.event_loop import new_event_loop
 from fairplay.players.location import Command, Invitation, far
 from fairplay.players.thinking import POOL
+from fairplay.transport.event_loop import new_event_loop
 
 PATIENCE = 30.0  # seconds for whoever played a match before to let go of its journal
 TOKEN = ".token"  # the file by which a worker sees that the folder is the tournament's own

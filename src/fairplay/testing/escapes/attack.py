@@ -21,11 +21,11 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.games import GAMES, title
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
-from fairplay.players import event_loop
-from fairplay.players.limits import Limits
+from fairplay.protocol.limits import Limits
 from fairplay.sandbox.cgroup import available
 from fairplay.testing.escapes.beast import GOT_OUT, OUT, THINKS, Beast, Language
 from fairplay.testing.escapes.outside import SECRET, Outside, have_a_key
+from fairplay.transport import event_loop
 
 LONG = Limits(move=30, start_up=30, goodbye=0.05)  # whoever is to crash has time for it, on a busy machine too
 SHORT = Limits(move=30, start_up=30, first_move=0.8, goodbye=0.05)  # for a turn that is to take too long

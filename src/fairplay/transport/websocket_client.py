@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import MOST_LINE, SHORTEST, Connection, Lost, Patience, dial, seconds_of, secured
-from fairplay.players.places import host_and_port, reason
+from fairplay.transport.dial import MOST_LINE, SHORTEST, Connection, Lost, Patience, dial, seconds_of, secured
+from fairplay.transport.places import host_and_port, reason
 
 try:
     from websockets.client import ClientProtocol

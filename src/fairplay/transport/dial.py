@@ -11,7 +11,7 @@ from random import uniform
 from typing import Protocol, Self, TypeVar
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.places import reason, written_place
+from fairplay.transport.places import reason, written_place
 
 MOST_LINE = 1024 * 1024  # bytes of a line from a host
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two tries to connect

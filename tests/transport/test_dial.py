@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import Lost, dial, lines_from, sender
+from fairplay.transport.dial import Lost, dial, lines_from, sender
 
 
 def test_what_is_said_on_a_line_that_was_closed_meanwhile_is_said_to_nobody() -> None:

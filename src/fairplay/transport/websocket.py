@@ -8,11 +8,9 @@ from contextlib import suppress
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.players.connection import MOST_UNREAD
-from fairplay.players.door import Door
-from fairplay.players.line import Closed, Hear, Heard, Line, TooMuch
-from fairplay.players.places import host_and_port
 from fairplay.protocol import wire
+from fairplay.transport.connection import MOST_UNREAD
+from fairplay.transport.line import Closed, Hear, Heard, Line, TooMuch
 
 try:
     from websockets.exceptions import InvalidState, PayloadTooBig, ProtocolError
@@ -221,11 +219,6 @@ class WebSocket(Line):
 def closed(why: str = "the connection was closed") -> Closed:
     """What it means that nothing can be said or heard any more."""
     return Closed(Fault.GONE, why)
-
-
-def listen_websocket(place: str) -> Door:
-    """A door for the address ws:PLACE, where a place is PORT or HOST:PORT; port 0 is any that is free."""
-    return Door(*host_and_port(place), over_websocket)
 
 
 async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> WebSocket:

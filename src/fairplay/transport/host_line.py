@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import Patience, dial, lines_from, seconds_of, secured, sender, trusting
-from fairplay.players.places import host_and_port, reason
+from fairplay.transport.dial import Patience, dial, lines_from, seconds_of, secured, sender, trusting
+from fairplay.transport.places import host_and_port, reason
 
 HANDSHAKE = 10.0  # seconds for a host to prove who it is
 SCHEMES = ("tcp", "tls", "ws", "wss")
@@ -29,7 +29,7 @@ def line_to(host: str, *, wait: float, patience: Patience, ca: str | None = None
     if ca is not None and tls is None:
         raise BadRequest(f"a file with certificates makes no sense without TLS: write tls:// or wss:// before {place}")
     if scheme in ("ws", "wss"):
-        from fairplay.players.websocket_client import dial_websocket  # the library that it needs is an extra
+        from fairplay.transport.websocket_client import dial_websocket  # the library that it needs is an extra
 
         with dial_websocket(host, wait=wait, patience=patience, tls=tls) as line:
             yield line

@@ -21,8 +21,8 @@ from math import inf
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from fairplay.players.event_loop import TimingEventLoop
-from fairplay.players.limits import FOREVER
+from fairplay.protocol.limits import FOREVER
+from fairplay.transport.event_loop import TimingEventLoop
 
 PERIOD = 0.003  # seconds between two looks at the clock
 INSTANT = 0.02  # seconds: who looks so often has looked all the time

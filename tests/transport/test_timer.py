@@ -15,13 +15,13 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, TakeTurn
 from fairplay.games.fish import Fish
-from fairplay.players import event_loop
-from fairplay.players import timer as timers
-from fairplay.players.limits import Limits
 from fairplay.players.remote import Remote
-from fairplay.players.stream import Stream
-from fairplay.players.timer import LAGS, PERIOD, Timer
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
+from fairplay.transport import event_loop
+from fairplay.transport import timer as timers
+from fairplay.transport.stream import Stream
+from fairplay.transport.timer import LAGS, PERIOD, Timer
 from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
 from tests.players.ways import way  # noqa: F401
 

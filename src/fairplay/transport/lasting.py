@@ -7,9 +7,9 @@ import asyncio
 from collections.abc import Callable
 
 from fairplay.core.events import Fault
-from fairplay.players.line import Closed, Cut, Hear, Heard, Line
 from fairplay.protocol import wire
 from fairplay.referee.closing import surely
+from fairplay.transport.line import Closed, Cut, Hear, Heard, Line
 
 REPLACED = "you came back on another line"
 A_MOMENT = 0.05  # seconds for telling that to a line that may be dead

@@ -17,9 +17,9 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from fairplay.core.errors import BadRequest
-from fairplay.players.dial import MOST_LINE, Lost
-from fairplay.players.websocket_client import dial_websocket, place_of
 from fairplay.server.tls import tls_context
+from fairplay.transport.dial import MOST_LINE, Lost
+from fairplay.transport.websocket_client import dial_websocket, place_of
 from tests.server import test_reception
 
 ENOUGH = 60.0  # seconds
@@ -116,7 +116,7 @@ def test_a_host_that_speaks_no_websocket_is_refused(response: bytes, why: str) -
 
 
 def test_a_host_that_does_not_answer_the_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairplay.players.websocket_client.HANDSHAKE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("fairplay.transport.websocket_client.HANDSHAKE_TIMEOUT_S", 0.2)
 
     def behave(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 101")

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from fairplay.core.events import Fault
-from fairplay.players.line import Closed, Cut, Line, TooMuch
+from fairplay.transport.line import Closed, Cut, Line, TooMuch
 
 MOST_SHOWN = 512  # bytes of what was too much
 

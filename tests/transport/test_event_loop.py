@@ -15,8 +15,8 @@ import pytest
 import fairplay
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.games.fish import Fish
-from fairplay.players.event_loop import TimingEventLoop, new_event_loop, run
 from fairplay.players.remote import Remote
+from fairplay.transport.event_loop import TimingEventLoop, new_event_loop, run
 from tests.players.lines import Scripted, answering
 from tests.some import some
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Coroutine
 from random import choice
 from typing import Any, Self
 
-from fairplay.players.connection import notice_loss
-from fairplay.players.places import written_place
 from fairplay.referee.closing import surely
+from fairplay.transport.connection import notice_loss
+from fairplay.transport.places import written_place
 
 MOST_PENDING = 256  # connections that have not been greeted to the end
 PAUSE = 0.02  # seconds without a look at the door, when nobody can come in

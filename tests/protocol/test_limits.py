@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
-from fairplay.players.limits import Budget, Limits, limits_from
+from fairplay.protocol.limits import Budget, Limits, limits_from
 
 TURN = TakeTurn(None)
 OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))]

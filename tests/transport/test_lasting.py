@@ -15,17 +15,17 @@ import pytest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, Failed, Tell
-from fairplay.players.connection import Connection, over_tcp
-from fairplay.players.lasting import LastingLine
-from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, Hear, Heard, TooMuch
 from fairplay.players.remote import Remote
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
+from fairplay.transport.connection import Connection, over_tcp
+from fairplay.transport.lasting import LastingLine
+from fairplay.transport.line import Closed, Hear, Heard, TooMuch
 from tests.players.cancelling import When, cancelled_at
 from tests.players.lines import Clockwork, in_clockwork
-from tests.players.test_connection import some_turns
 from tests.players.test_door import run
 from tests.toy import Toy
+from tests.transport.test_connection import some_turns
 
 WINDOW = 30.0
 GREETING = b'{"type":"welcome"}\n'

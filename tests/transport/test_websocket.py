@@ -17,14 +17,14 @@ from websockets.uri import parse_uri
 
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
-from fairplay.players.door import Door
-from fairplay.players.limits import Limits
-from fairplay.players.line import Closed, Line
+from fairplay.players.door import Door, listen_websocket
 from fairplay.players.serve import serve_player
-from fairplay.players.websocket import MOST_PIECES, WebSocket, listen_websocket, over_websocket
-from fairplay.players.websocket_client import dial_websocket
 from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
+from fairplay.transport.line import Closed, Line
+from fairplay.transport.websocket import MOST_PIECES, WebSocket, over_websocket
+from fairplay.transport.websocket_client import dial_websocket
 from tests.players.test_door import (
     EXPECTED,
     FISH,

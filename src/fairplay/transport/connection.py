@@ -9,8 +9,8 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from fairplay.core.events import Fault
-from fairplay.players.line import Closed, Cut, Hear, Heard, Line, TooMuch
 from fairplay.protocol import wire
+from fairplay.transport.line import Closed, Cut, Hear, Heard, Line, TooMuch
 
 CHUNK = wire.MOST_BYTES  # bytes that are read at once
 MOST_HELD = 2 * wire.MOST_BYTES  # bytes that lie here, behind which nothing more is read

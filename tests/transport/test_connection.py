@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import pytest
 
 from fairplay.core.events import Fault
-from fairplay.players.connection import CHUNK, MOST_HELD, MOST_SHOWN, MOST_UNREAD, Connection, notice_loss, over_tcp
-from fairplay.players.event_loop import new_event_loop
-from fairplay.players.hall import Hall
-from fairplay.players.line import Closed, Cut, TooMuch
 from fairplay.protocol import wire
+from fairplay.transport.connection import CHUNK, MOST_HELD, MOST_SHOWN, MOST_UNREAD, Connection, notice_loss, over_tcp
+from fairplay.transport.event_loop import new_event_loop
+from fairplay.transport.hall import Hall
+from fairplay.transport.line import Closed, Cut, TooMuch
 from tests.players.cancelling import When, cancelled_at
 
 T = TypeVar("T")
