@@ -403,6 +403,7 @@ def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -
     done = told_by(hello() + start(seat=seat) + end([0]))
 
     assert done.code == 0
+    assert f"playing fish as somebody in seat {seat}\n" in done.err
     assert "Traceback" not in done.err
 
 
