@@ -346,7 +346,7 @@ def test_a_time_that_no_calendar_has_is_a_question_mark_and_null_for_programs(at
     assert (told["started"], told["last"], told["ended"]) == (None, None, None)
 
 
-def test_a_match_without_a_winner_begins_its_ranking_with_nobody() -> None:
+def test_the_ranking_of_a_match_without_a_winner_begins_with_an_empty_place() -> None:
     seats = (Seated("ann", rank=2), Seated("bob", rank=2), Seated("cyd", fault=Fault.CRASHED))
 
     assert ranking(Summary("m", Status.FINISHED, seats=seats)) == "(nobody), ann=bob"
