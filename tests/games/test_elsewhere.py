@@ -244,7 +244,7 @@ def test_a_game_that_is_handed_over_to_a_server_is_not_served_instead_of_what_it
 ) -> None:
     done = fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
 
-    assert refusal(done).startswith(f"{path}/missing.toml cannot be read: ")
+    assert refusal(done).startswith(f"{path}/missing.toml: cannot be read: ")
 
 
 def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
