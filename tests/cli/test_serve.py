@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.serve_course import chosen_rules
+from fairplay.cli.waiting import OnTerminal
 from fairplay.course.servers import SERVERS
 from fairplay.tournament.places import FILE
 from tests.cli.command import SCRIPT, fairplay, in_foreground, refusal, started
@@ -215,3 +216,9 @@ def test_another_game_of_q_goes_beside_one_that_was_interrupted(tmp_path: Path) 
     with serving(*options) as (server, _):
         server.send_signal(signal.SIGINT)
         assert server.communicate(timeout=SOON)[1] == "\nfairplay: interrupted\n"  # nothing has begun
+
+
+def test_a_name_of_a_client_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    OnTerminal().tell("\x1b[2Jann has signed up")
+
+    assert capsys.readouterr().err == "fairplay: \N{REPLACEMENT CHARACTER}[2Jann has signed up\n"
