@@ -19,6 +19,7 @@ from fairplay.server.lobby import Lobby
 from fairplay.server.logs import LOG, facts
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Offer, Strangers, offer
+from fairplay.server.tokens import make_token
 from tests.players.test_door import run
 from tests.server.guests import choose, undisturbed
 from tests.server.test_reception import LOOPBACK, Caller
@@ -542,6 +543,21 @@ def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_s
     assert [line.split()[1] for line in run(statuses())] == [b"200", b"503"]
 
 
+def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", LOG.name)
+
+    async def status() -> bytes:
+        async with opened(tmp_path, fish(), web=0, web_names=("board.example",)):
+            [seen] = [facts(one)["address"] for one in caplog.records if one.message == "to be seen"]
+            reader, writer = await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2]))
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: board.example\r\n\r\n")
+            line = await reader.readline()
+            writer.close()
+            return line
+
+    assert run(status()).split()[1] == b"200"
+
+
 # The end
 
 
@@ -626,3 +642,27 @@ def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -
 
     assert before == [90.0, 60.0]
     assert set(after) == {60.0}
+
+
+def test_players_of_two_interrupted_matches_go_on_with_both_of_them(tmp_path: Path) -> None:
+    tokens = {name: make_token(tmp_path, name) for name in ("ann", "bob")}
+
+    async def interrupted_and_finished() -> tuple[set[str], set[str]]:
+        for _ in range(2):  # and nobody goes on with the first one meanwhile
+            async with opened(tmp_path, fish()) as house:
+                ann, bob = [await house.come(name, token=token) for name, token in tokens.items()]
+                plays = asyncio.create_task(bob.play())
+                await ann.play("take_turn", times=2)
+                plays.cancel()
+        interrupted = set(house.journals())
+        async with opened(tmp_path, fish(), back=3600.0) as house:
+            house.house.take_up()
+            back = [await house.come(name, token=token) for name, token in tokens.items()]
+            await asyncio.gather(*(visit.play(times=2) for visit in back))
+            await house.until(lambda: len(house.house.finished) >= 2)
+            return interrupted, {one.match for one in house.house.finished}
+
+    interrupted, finished = run(interrupted_and_finished())
+
+    assert len(interrupted) == 2
+    assert finished == interrupted
