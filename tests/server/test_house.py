@@ -307,6 +307,30 @@ async def test_players_stay_from_match_to_match(house: Open) -> None:
 
 
 @house_test(fish(), strangers=Strangers(matches=2))
+async def test_a_status_tells_the_newest_match_first(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+
+    await asyncio.gather(*(visit.play("suspended") for visit in visits))
+
+    finished = [one.match for one in house.house.status().finished]
+    assert finished == [match for match, _ in reversed(visits[0].matches)]
+    assert len(finished) == 2
+
+
+@house_test(fish())
+async def test_a_player_whose_line_is_lost_is_not_among_those_who_are_connected(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    playing = asyncio.create_task(bob.play())
+    await ann.play("take_turn")
+
+    ann.caller.leave()
+    await house.until(lambda: not all(one.line.is_there for one in house.house.visitors.values()))
+
+    assert house.house.status().players == ("bob",)
+    playing.cancel()
+
+
+@house_test(fish(), strangers=Strangers(matches=2))
 async def test_no_more_matches_than_one_may_play_in_a_visit(house: Open) -> None:
     visits = [await house.come(name) for name in ("ann", "bob")]
 

@@ -58,6 +58,25 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
     assert asyncio.run(wait()) == 2
 
 
+def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn() -> None:
+    async def seated() -> list[list[int]]:
+        opened = list[list[int]]()
+        terms = offer("fish", {}, least=4, most=4, policy="shuffled", wait=60)
+        lobby = Lobby((terms,), lambda offer, visitors: opened.append([one.number for one in visitors]), Attendance())
+        for number in range(40):
+            one = client(f"p{number}")
+            one.number = number
+            lobby.add(one)
+        await asyncio.sleep(0)
+        lobby.close()
+        return opened
+
+    tables = asyncio.run(seated())
+
+    assert len(tables) == 10
+    assert tables == [sorted(table) for table in tables]
+
+
 async def seconds_until_a_suspect_plays(loop: Clockwork, times: int, rooms: int = 0, *, others_stayed: bool) -> float:
     """How long a client waits that has vanished so many times, while such rooms open, and one more client comes."""
     attendance, opened = Attendance(), list[list[str]]()
