@@ -59,6 +59,7 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         (("--course", "chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
         ((*FISH, "--journal", "/proc/there"), "no journal can be written in /proc/there: "),
+        ((*FISH, "--journal", "/proc"), "no journal can be written in /proc: "),
         ((*Q, "--journal", "/dev/null"), "no journal can be written in /dev/null: "),
     ],
 )
