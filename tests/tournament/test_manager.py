@@ -13,9 +13,11 @@ from fairplay.journal.append_file import Disk
 from fairplay.journal.replay import read as read_journal
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.conduct import progress_in
+from fairplay.tournament.counted import Counted
 from fairplay.tournament.courses import FishCourse
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.manager import Manager
+from fairplay.tournament.notebook import MatchCounted
 from fairplay.tournament.places import FILE, MATCHES
 from fairplay.tournament.ratings import rate
 from fairplay.tournament.runners import here
@@ -158,6 +160,15 @@ def test_a_player_that_left_between_rounds_keeps_its_address_in_the_standings(tm
 
     rows = standings(final.cup.players, final.counted, final.ranking, rate(final.counted))
     assert {row.name: row.address for row in rows}["bad"] == f"{BAD}Cheat"
+
+
+def test_the_hundred_thousandth_match_comes_behind_those_before(tmp_path: Path) -> None:
+    ids = ["m00002", "m99999", "m100000"]
+    with notebooks.begun(tmp_path, cup_of()) as notebook:
+        for id in reversed(ids):
+            notebook.write(MatchCounted(counted=Counted(match=id, deal=0, names=("random", "greedy"), places=(1, 2))))
+
+    assert [one.match for one in progress_in(tmp_path).counted] == ids
 
 
 @pytest.mark.parametrize("guessable", [True, False])
