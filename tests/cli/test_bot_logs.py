@@ -77,6 +77,22 @@ def test_a_healthy_bot_is_heard_turn_by_turn(tmp_path: Path) -> None:
     assert fairplay("verify", str(journal)).code == 0
 
 
+def test_a_log_that_cannot_be_kept_is_not_named_and_the_match_is_played(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "bob").touch()  # where a folder should be
+
+    done = fairplay(
+        *("play", "fish", f"ann={bot(tmp_path)}", f"bob={bot(tmp_path)}", *SMALL, "--quiet"),
+        *("--bot-logs", str(logs)),
+    )
+
+    [match] = logs_of(logs, "ann")
+    named = [line for line in done.out.splitlines() if line.startswith("bot log: ")]
+    assert done.code == 0
+    assert named == [f"bot log: {logs}/ann/{match}.log"]
+
+
 def test_the_turn_on_which_why_says_that_it_crashed_is_the_last_one_marked(tmp_path: Path) -> None:
     crash = bot(tmp_path, "self.turns == 3 and sys.exit('a bad day')")
     fairplay(
@@ -156,6 +172,18 @@ def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:
 
     [log] = logs_of(tmp_path / "logs", "ann").values()
     assert log.count("-- hello, ") == 3
+
+
+def test_a_branch_keeps_logs_too(tmp_path: Path) -> None:
+    recorded, logs = tmp_path / "games", tmp_path / "logs"
+    fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--quiet", "--journal", str(recorded))
+    [journal] = journals_in(recorded)
+
+    done = fairplay("resume", str(journal), bot(tmp_path), "greedy", "--at", "3", "--bot-logs", str(logs), "--quiet")
+
+    [log] = logs_of(logs, "ann").values()
+    assert done.code == 0
+    assert "\nturn 1\n" in log
 
 
 @pytest.mark.parametrize("how", ["play", "tournament"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from fairplay.cli.completion import FINDERS
+from fairplay.cli.completion import FINDERS, MOST_FILES
 from fairplay.cli.main import VERBS, load
 from fairplay.games import GAMES, title
 from tests.cli.command import SCRIPT, SMALL, fairplay, journal
@@ -99,6 +99,13 @@ def test_limits() -> None:
     assert tab("play", "fish", "--limit", "move", "=", "5,ba") == ["option", "nospace", "5,bank="]
 
 
+def test_a_limit_that_is_there_is_not_offered_again() -> None:
+    offered = tab("play", "fish", "--limit", "bank", "=", "9,first", "=", "5,")
+
+    assert {"5,move=", "5,people="} <= set(offered)
+    assert not {"5,bank=", "5,first="} & set(offered)
+
+
 def test_options_and_their_choices() -> None:
     assert tab("play", "fish", "--sa") == ["--sandbox"]
     assert tab("play", "fish", "--sync", "b") == ["batch"]
@@ -115,6 +122,16 @@ def test_journals_by_path_and_by_id(tmp_path: Path) -> None:
     assert tab("replay", "ga", folder=tmp_path) == ["option", "default"]  # a folder, which the shell completes
     assert tab("library", "show", "games", "", folder=tmp_path) == [path.stem]
     assert tab("resume", str(path), "gr", folder=tmp_path) == ["greedy"]
+
+
+def test_a_folder_with_too_many_journals_is_left_to_the_shell(tmp_path: Path) -> None:
+    for number in range(MOST_FILES):
+        (tmp_path / f"m{number:04}.jsonl").touch()
+    assert len(tab("replay", "m", folder=tmp_path)) == MOST_FILES
+
+    (tmp_path / "more.jsonl").touch()
+
+    assert tab("replay", "m", folder=tmp_path) == ["option", "default"]
 
 
 def test_a_name_that_would_run_something_is_left_to_the_shell_which_quotes_it(tmp_path: Path) -> None:

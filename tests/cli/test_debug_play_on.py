@@ -134,3 +134,13 @@ def test_nobody_is_waited_for(other: str, tmp_path: Path) -> None:
     start = ("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "1", "greedy", "--play-on", other)
 
     assert refusal(fairplay(*start)) == f"{other} cannot be debugged: name the program, for it is started here"
+
+
+@pytest.mark.parametrize("other", ["in-process:nobody:Bot", "tcp:4000", "human"])
+def test_the_others_are_refused_also_where_the_player_is_loaded_into_this_process(other: str, tmp_path: Path) -> None:
+    mine = bot(tmp_path, GOOD)
+    start = ("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "1", mine, "--in-process", "--play-on", other)
+
+    why = refusal(fairplay(*start))
+
+    assert why.startswith((f"{other} would be loaded into this process", f"{other} cannot be debugged"))

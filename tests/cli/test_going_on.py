@@ -236,6 +236,20 @@ def test_an_interrupted_match_says_how_to_go_on(
     assert verify(read(path)).ejected == ()
 
 
+def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_and_names_one_that_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = unfinished(tmp_path / "old")
+    address = in_process("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
+    players = [address] * len(read(path).opening.names)
+
+    done = fairplay("resume", str(path), *players, "--journal", str(tmp_path / "new"))
+
+    (branch,) = (tmp_path / "new").glob("*.jsonl")
+    assert done.code == 130
+    assert done.err.endswith(f"; to go on with the match: fairplay resume {branch} PLAYER...\n")
+
+
 @everywhere
 def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -382,6 +382,15 @@ def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
         terminal.until(PROMPT)
 
 
+def test_a_sign_that_the_encoding_does_not_have_is_not_understood() -> None:
+    with PseudoTerminal("play", *FISH, environment={"PYTHONIOENCODING": "ascii"}) as terminal:
+        terminal.until(PROMPT)
+        terminal.type("ü\n")
+
+        terminal.until("Not understood: ")
+        terminal.until(PROMPT)
+
+
 def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:
     with PseudoTerminal("play", "fish", "ann=human", "bob=human", *SMALL) as terminal:
         terminal.until("ann> ")
@@ -420,6 +429,13 @@ def test_a_whole_game_is_played_through_a_pipe(tmp_path: Path) -> None:
     assert "by rule" not in done.stdout and "by rule 3.3" in done.stderr
     recorded = record(tmp_path)
     assert recorded.closing is not None and recorded.closing.result.ejected == ()
+
+
+def test_a_line_without_end_is_cut_in_a_pipe() -> None:
+    done = piped("x" * 5000, "play", *FISH, "--quiet")
+
+    assert f"human> {'x' * 4096}\n" in done.stderr
+    assert f"human> {'x' * (5000 - 4096)}\n" in done.stderr
 
 
 def test_events_stay_clean_beside_a_person() -> None:

@@ -14,6 +14,7 @@ from fairplay.games import GAMES, title
 from fairplay.journal.replay import Recorded, read
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import bare, cut
+from fairplay.terminal.live import MOST_HELD, Held
 from tests.cli.command import fairplay, refusal
 from tests.cli.terminal import SHELL, Terminal
 from tests.players.programs import soon
@@ -304,6 +305,15 @@ def test_matches_in_this_process_are_drawn_so_that_people_can_follow(tmp_path: P
     assert sum(entry.took for entry in recorded.entries) < 0.3  # nobody is charged for it
 
 
+def test_a_flood_that_is_said_while_the_board_is_shown_is_kept_in_part() -> None:
+    held = Held()
+
+    for _ in range(2):
+        held.write("x" * MOST_HELD + "y")
+
+    assert held.all() == "x" * MOST_HELD + f"\nfairplay: {MOST_HELD + 2} more signs were said here\n"
+
+
 @pytest.mark.parametrize("how", ["space", "q", "0"])
 def test_any_pace_leads_to_the_same_match(how: str, tmp_path: Path) -> None:
     played = ["play", "fish", "greedy", "random", *SMALL_FISH, "--journal"]
@@ -313,6 +323,7 @@ def test_any_pace_leads_to_the_same_match(how: str, tmp_path: Path) -> None:
             terminal.see("space skips to the end")
             terminal.press(how)
         assert terminal.ended() == 0
+        assert (b"space skips to the end" in terminal.raw) == (how != "0")
         terminal.assert_left_as_it_was()
 
     piped, drawn = (read(next((tmp_path / name).glob("*.jsonl"))) for name in ("piped", "drawn"))

@@ -106,3 +106,15 @@ def test_afterwards_sigterm_is_what_it_was() -> None:
         assert signal.getsignal(signal.SIGTERM) is not before
 
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_ctrl_c_that_is_ignored_is_not_heard_at_the_end_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(signal, "default_int_handler", lambda number, _: heard.append(number))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with sigterm_interrupts():
+        signal.raise_signal(signal.SIGINT)
+
+    after = signal.signal(signal.SIGINT, before)
+    assert (heard, after) == ([], signal.SIG_IGN)

@@ -13,7 +13,7 @@ from typing import Any, Self
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_with, title
@@ -375,6 +375,18 @@ def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(
     assert done.err.endswith("fairplay: ejected, timed out: no answer within 5 s\n")
 
 
+def test_a_player_that_raises_after_the_end_has_played_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = "class Player:\n    def take_turn(self, view): ...\n    def closing(self, receipt): raise ValueError('late')"
+    receipt = Receipt(7, "ab" * 32)
+    closing = wire.encode(wire.Closing(match="m", turn=0, nonce="4", limit=5.0, receipt=receipt)) + b"\n"
+
+    done = told_by(hello() + start() + end([0]) + closing, player=in_process(bot, tmp_path, monkeypatch))
+
+    assert done.code == 0
+    assert f"fairplay: receipt: {receipt} (covers the result)\n" in done.err
+    assert "ValueError: late\n" in done.err
+
+
 @pytest.mark.parametrize(
     ("ranking", "said"),
     [
@@ -402,6 +414,7 @@ def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -
     done = told_by(hello() + start(seat=seat) + end([0]))
 
     assert done.code == 0
+    assert f"playing fish as somebody in seat {seat}\n" in done.err
     assert "Traceback" not in done.err
 
 

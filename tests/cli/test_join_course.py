@@ -12,6 +12,7 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.course.dialects import DIALECTS
+from fairplay.players.course_client import name_for
 from fairplay.players.sign_up import SignUp
 from fairplay.protocol.limits import Limits
 from tests.cli.command import BEST_SANDBOX, Done, fairplay, in_process
@@ -82,6 +83,19 @@ def test_the_player_sits_down_for_every_match_of_a_tournament() -> None:
 
     assert (done.code, server.name) == (0, "Zed")
     assert [line for line in done.err.splitlines() if "playing fish" in line] == ["fairplay: playing fish as red"] * 3
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("./some_where/my_bot.py", "mybot"),
+        ("exec:./a_very_long_program", "averylongpro"),
+        ("./2024.py", "fairplay"),
+        ("lookahead:2", "lookahead"),
+    ],
+)
+def test_a_player_that_was_given_no_name_is_called_after_its_address(address: str, name: str) -> None:
+    assert name_for(DIALECTS["fish"], address) == name
 
 
 @pytest.mark.parametrize("kind", ["a file", "a program", "a module"])
@@ -185,6 +199,7 @@ def test_where_nobody_listens_is_said_in_one_line() -> None:
         (b'["setup",[{}]]', 2, "what came is no call of the course: "),
         (b'["start",[true]', 1, "the line was lost: the server hung up in the middle of a call"),
         (b'["start",[true]]', 1, "the server hung up before the end"),
+        (b'["start",[true]]["end",[true]]["start",[true]]', 1, "the server hung up before the end"),
         (b"", 1, "the server hung up before the end"),
         (b'["' + b"x" * 2_000_000, 1, "the line was lost: a call of more than 1048576 bytes came"),
     ],

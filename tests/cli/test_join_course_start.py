@@ -14,6 +14,7 @@ from fairplay.protocol.limits import Limits
 from tests.cli.command import BEST_SANDBOX, SCRIPT, Done, fairplay, started
 from tests.cli.test_join import free_port
 from tests.cli.test_join_course import Server
+from tests.players.machine import needs_strict
 from tests.players.programs import alive, soon
 
 OPEN = ("--sandbox", "none")  # so that the program may write a file
@@ -25,6 +26,12 @@ for line in sys.stdin:
     with open({log!r}, "a") as log:
         log.write(message["type"] + "\\n")
     print(json.dumps({{"nonce": message["nonce"], "answer": None}}), flush=True)
+"""
+STAYING = """
+import json, sys, time
+message = json.loads(sys.stdin.readline())
+print(json.dumps({hello}), flush=True)
+time.sleep(100)
 """
 FIRST = """
 from fairplay.games import title
@@ -97,6 +104,29 @@ def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path:
 
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("fairplay: the player failed, crashed: the program ended with exit code 3\n")
+
+
+@pytest.mark.parametrize(
+    ("hello", "code"), [("7", 1), ('{"nonce": message["nonce"], "answer": None}', 2)], ids=["wrong", "right"]
+)
+def test_a_program_is_ended_if_it_never_comes_to_play(hello: str, code: int, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(STAYING.format(hello=hello))
+    nowhere = f"127.0.0.1:{free_port()}"
+    done = fairplay("join", "--course", "q", nowhere, f"exec:{sys.executable} -I -S {bot}", *OPEN, "--wait", "0")
+
+    assert done.code == code
+    assert soon(lambda: not alive(str(bot)))
+
+
+@needs_strict
+def test_a_program_is_shut_in_as_it_is_asked_for(tmp_path: Path) -> None:
+    log, bot = tmp_path / "log", tmp_path / "bot.py"
+    bot.write_text(SLOW_TO_START.format(log=str(log)))
+    words = ("join", "--course", "q", f"127.0.0.1:{free_port()}", f"exec:{sys.executable} -I -S {bot}", "--wait", "0")
+    done = fairplay(*words, "--sandbox", "strict")
+
+    assert (done.code, log.exists()) == (1, False)  # it may not write, and so it cannot say hello
 
 
 def test_ctrl_c_while_the_server_is_waited_for_ends_the_program_too(tmp_path: Path) -> None:

@@ -141,6 +141,20 @@ def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
     )
 
 
+def test_as_many_matches_as_are_named_leave_no_dots_behind_them(here: Path) -> None:
+    for number in range(5):
+        Path(f"games/z{number}.jsonl").touch()
+
+    assert refusal(fairplay("replay", "z")).endswith("games/z3.jsonl, games/z4.jsonl")
+
+
+def test_a_match_in_a_hidden_folder_is_not_found(here: Path) -> None:
+    Path(".hidden").mkdir()
+    Path(".hidden/m000012.jsonl").touch()
+
+    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+
+
 def test_no_more_is_looked_at_than_so_many_folders_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(10):
         Path(f"more{number}").mkdir()

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from fairplay.cli.library import ranking
+from fairplay.core.events import Fault
 from fairplay.journal.library import find
 from fairplay.journal.replay import read
+from fairplay.journal.summary import Seated, Status, Summary
 from tests.cli.command import SCRIPT, Done, fairplay, refusal, script
 from tests.journal.journals import plain, sealed
 from tests.journal.libraries import DAY, FISH, NOON, cheating, cut, fill, of_game, play, simple
@@ -330,6 +333,23 @@ def test_no_name_reaches_a_terminal_raw_or_does_any_harm(tmp_path: Path) -> None
     for one in find(tmp_path):
         assert all(line.isprintable() for line in library("show", tmp_path, one.id).out.split("\n"))
     assert {seat["name"] for seat in objects(library("list", tmp_path, "--json"))[0]["seats"]} == set(NASTY)
+
+
+@pytest.mark.parametrize("at", [1e12, 1e300])
+def test_a_time_that_no_calendar_has_is_a_question_mark_and_null_for_programs(at: float, tmp_path: Path) -> None:
+    path = play(tmp_path, FISH, [simple(FISH)] * 2, ("ann", "bob"))
+    path.write_bytes(sealed([{**line, "at": at} for line in plain(path)]))
+
+    listed, (told,) = rows(library("list", tmp_path)), objects(library("list", tmp_path, "--json"))
+
+    assert [started for _, started, *_ in listed] == ["?"]
+    assert (told["started"], told["last"], told["ended"]) == (None, None, None)
+
+
+def test_the_ranking_of_a_match_without_a_winner_begins_with_an_empty_place() -> None:
+    seats = (Seated("ann", rank=2), Seated("bob", rank=2), Seated("cyd", fault=Fault.CRASHED))
+
+    assert ranking(Summary("m", Status.FINISHED, seats=seats)) == "(nobody), ann=bob"
 
 
 def test_wide_signs_do_not_bend_the_table(tmp_path: Path) -> None:

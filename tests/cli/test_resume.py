@@ -54,6 +54,16 @@ def test_a_branch_has_the_facts_before_it_and_names_its_parent(tmp_path: Path) -
     verify(read(made))
 
 
+def test_a_branch_from_the_beginning_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+    path = spoil(journal(tmp_path), "unfinished")
+    before = path.read_bytes()
+
+    done = fairplay("resume", str(path), "--at", "0", "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    assert path.read_bytes() == before
+
+
 def test_who_fails_to_sit_down_again_is_out_and_the_branch_is_lawful(tmp_path: Path) -> None:
     path = journal(tmp_path)
     bot = tmp_path / "bot.py"

@@ -15,6 +15,7 @@ import pytest
 
 from fairplay.cli.serve_course import chosen_rules
 from fairplay.course.servers import SERVERS
+from fairplay.terminal.waiting import OnTerminal
 from fairplay.tournament.places import FILE
 from tests.cli.command import SCRIPT, fairplay, in_foreground, refusal, started
 from tests.cli.test_interrupted import every_interruption
@@ -58,6 +59,7 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         (("--course", "chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
         ((*FISH, "--journal", "/proc/there"), "no journal can be written in /proc/there: "),
+        ((*FISH, "--journal", "/proc"), "no journal can be written in /proc: "),
         ((*Q, "--journal", "/dev/null"), "no journal can be written in /dev/null: "),
     ],
 )
@@ -215,3 +217,9 @@ def test_another_game_of_q_goes_beside_one_that_was_interrupted(tmp_path: Path) 
     with serving(*options) as (server, _):
         server.send_signal(signal.SIGINT)
         assert server.communicate(timeout=SOON)[1] == "\nfairplay: interrupted\n"  # nothing has begun
+
+
+def test_a_name_of_a_client_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    OnTerminal().tell("\x1b[2Jann has signed up")
+
+    assert capsys.readouterr().err == "fairplay: \N{REPLACEMENT CHARACTER}[2Jann has signed up\n"

@@ -4,8 +4,12 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from msgspec.structs import replace
 
+from fairplay.cli.cup_options import live_standings, rated, rounds_of, show
+from fairplay.tournament.conduct import progress_in
 from fairplay.tournament.places import FILE
+from fairplay.tournament.settings import Duplicate, Ladder, RoundRobin, Settings, Swiss, Versus
 from tests.cli.command import fairplay, refusal, script
 from tests.cli.cup_files import HERE, cup_file
 
@@ -65,6 +69,33 @@ def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
 
     *_, last = fairplay("standings", str(tmp_path / "cup")).out.splitlines()
     assert last.startswith("nothing is decided between ann and bob after 4 deals")
+    assert live_standings(tmp_path / "cup")[-2:] == ["", last]  # as it says while it runs
+
+
+@pytest.mark.parametrize("void", [0, 1, 2])
+def test_matches_that_do_not_count_are_counted(
+    void: int, ended: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    final = progress_in(ended[0])
+    cancelled = (replace(one, void="the disk was full") for one in final.counted[:void])
+    final = replace(final, counted=(*cancelled, *final.counted[void:]))
+
+    show(final, *rated(final))
+
+    said = [line for line in capsys.readouterr().out.splitlines() if "do not count" in line]
+    assert said == ([f"{void} of 6 matches do not count: see results.json"] if void else [])
+
+
+@pytest.mark.parametrize(
+    ("format", "rounds"),
+    [(RoundRobin(), 1), (Duplicate(), 1), (Swiss(rounds=3), 3), (Ladder(rounds=4), 4), (Versus(), None)],
+)
+def test_of_a_format_it_is_known_how_many_rounds_it_has(
+    format: Settings, rounds: int | None, ended: tuple[Path, str]
+) -> None:
+    cup = replace(progress_in(ended[0]).cup, format=format)
+
+    assert rounds_of(cup) == rounds
 
 
 def spoilt(folder: Path, how: str) -> Path:

@@ -53,6 +53,8 @@ def test_a_token_that_is_revoked_counts_no_more_and_there_can_be_a_new_one(tmp_p
         ((), "for whom? Name a player, or say --list"),
         (("ann", "--list"), "--list stands alone"),
         (("--revoke", "--list"), "--list stands alone"),
+        (("--list", "-o", "file"), "-o makes no sense without a new token"),
+        (("ann", "--revoke", "-o", "file"), "-o makes no sense without a new token"),
         (("--revoke",), "for whom? Name a player, or say --list"),
         (("cyd", "--revoke"), "cyd has no token"),
         (("ann",), "ann has a token already; revoke it, if it is lost"),

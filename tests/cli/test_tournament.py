@@ -92,6 +92,10 @@ MISUSED = {
         ("{cup}", "--executor", "poll"),
         "--executor poll: there is here, pool, dask and dask:ADDRESS",
     ),
+    "a cluster without an address": (
+        ("{cup}", "--executor", "dask:"),
+        "--executor dask:: there is here, pool, dask and dask:ADDRESS",
+    ),
     "a folder without a name": (("{cup}", "--out", ""), "Invalid value for '--out': this names no folder"),
     "a file for a folder": (("{cup}", "--out", "{cup}"), "Invalid value for '--out': Directory '{cup}' is a file."),
     "a folder in a file": (("{cup}", "--out", "{cup}/x/y"), "{cup} is no folder"),

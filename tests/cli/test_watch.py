@@ -151,6 +151,23 @@ def test_what_makes_no_sense_is_said_in_one_line(lie: dict[str, Any], options: l
     assert done.err.count("\n") == 1
 
 
+def test_a_match_that_is_over_when_a_spectator_comes_is_shown_once() -> None:
+    hub = Hub("1", "fish-1")
+
+    async def play() -> None:
+        for event, match in story("fish", 2):
+            hub.observe(event, match)
+
+    asyncio.run(play())
+
+    with Script(HELLO, hub.snapshot()) as server:
+        done = fairplay("watch", server.address)
+
+    assert (done.code, done.err) == (0, "")
+    assert "at the table" not in done.out
+    assert done.out.count("1. ") == 1
+
+
 def test_the_lines_for_programs_are_ascii_whatever_the_house_says() -> None:
     names = ["A\x9b31mred\u202e", "b\U0001f41f"]
 

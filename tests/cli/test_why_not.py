@@ -320,10 +320,11 @@ def test_parameters_that_make_no_sense_are_refused(sized: str, why: str, tmp_pat
     assert refusal(fairplay("why-not", "fish", "--view", view, "--set", sized, PLACE)) == why
 
 
-def test_a_place_in_a_match_is_for_journals_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", ["0", "1"])
+def test_a_place_in_a_match_is_for_journals_alone(at: str, tmp_path: Path) -> None:
     view = view_file(tmp_path, "fish", title("fish").examples["start"], 0)
 
-    assert refusal(fairplay("why-not", "fish", "--view", view, "--at", "1", PLACE)) == (
+    assert refusal(fairplay("why-not", "fish", "--view", view, "--at", at, PLACE)) == (
         f"{view} is no journal, so --at makes no sense"
     )
 

@@ -209,6 +209,27 @@ def test_a_new_match_begins_with_a_new_colour() -> None:
     assert caller.game == Fish(rows=3, columns=3, holes="random")
 
 
+def test_a_state_of_a_new_match_is_refused_before_its_others_are_named() -> None:
+    caller = greeted()
+    caller.messages(SETUP)
+    caller.messages(call('["playing-as",["white"]]'))
+
+    with pytest.raises(BadRequest, match="not a state of Fish for white"):
+        caller.messages(SETUP)
+
+
+def test_a_new_match_forgets_the_scores_of_the_one_before() -> None:
+    caller = greeted()
+    players = [{**WHITE, "score": 2, "places": [[0, 2]]}, {**RED, "score": 4}]
+    caller.messages(Call("take-turn", ({"players": players, "board": BOARD}, [])))
+    caller.messages(call('["playing-as",["white"]]'))
+    caller.messages(call('["playing-with",[["red","brown"]]]'))
+    turn = caller.messages(Call("setup", ({"players": [WHITE], "board": BOARD},)))[-1]
+
+    assert isinstance(turn, TakeTurn)
+    assert turn.view.state.scores == (0, 0, 0)
+
+
 def test_the_end_says_whether_it_has_won() -> None:
     caller = greeted()
     assert list(caller.messages(call('["end",[true]]'))) == []  # of what?

@@ -50,6 +50,12 @@ def test_only_the_axis_that_needs_it_is_moved() -> None:
     assert frame.inwards(5, HUGE) == (5, 0)
 
 
+def test_a_place_beside_the_farthest_tiles_is_on_the_map() -> None:
+    beside = FARTHEST + 1, -FARTHEST - 1
+
+    assert PLAIN.inwards(*beside) == PLAIN.outwards(beside) == beside
+
+
 @pytest.mark.parametrize("place", [(HUGE, 0), (0, -HUGE), (3 * FARTHEST, 0)])
 def test_a_place_far_from_all_others_is_refused(place: tuple[int, int]) -> None:
     with pytest.raises(BadRequest, match="too far away"):

@@ -14,7 +14,7 @@ from fairplay.course.tsuro_calls import DIALECT, TsuroCallee, TsuroCaller
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.game import Tsuro
-from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State, ejected_in
 from fairplay.games.tsuro.view import View
 
 GAME = Tsuro(tiles="cycle")
@@ -164,6 +164,7 @@ def test_who_should_have_placed_before_us_is_out() -> None:
 
     assert isinstance(turn, TakeTurn)
     assert (turn.view.table.stage, turn.view.table.alive, turn.view.table.waiting) == (PLACING, (1, 2), (1, 2))
+    assert turn.view.table.fell == (ejected_in(0), STILL_IN, STILL_IN)
 
 
 def test_rounds_are_counted_and_who_is_missed_has_fallen() -> None:
@@ -280,6 +281,18 @@ def test_a_new_match_forgets_the_others_of_the_one_before() -> None:
     assert isinstance(start, Start) and isinstance(turn, TakeTurn)
     assert (start.seat, start.names) == (2, ("white", "black", "red"))
     assert (turn.view.table.round, turn.view.table.alive) == (0, (0, 2))
+
+
+def test_a_new_match_forgets_the_fallen_of_the_one_before() -> None:
+    caller = greeted()
+    caller.messages(INITIAL)
+    caller.messages(call('["take-turn",[[[[5,90],"black","A",9,9],[[2,0],3,0]],9,10]]'))
+    caller.messages(call('["playing-as",["black"]]'))
+    caller.messages(call('["others",["white","red"]]'))
+    turn = caller.messages(INITIAL)[-1]
+
+    assert isinstance(turn, TakeTurn)
+    assert turn.view.table.fell == (STILL_IN,) * 3
 
 
 def test_without_a_colour_nothing_makes_sense() -> None:

@@ -234,6 +234,19 @@ def test_what_is_no_game_cannot_be_handed_over(path: Path, address: str, why: st
     assert os.environ[HANDED] == ""
 
 
+def test_an_option_behind_two_dashes_hands_no_game_over() -> None:
+    assert refusal(fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
+
+
+@pytest.mark.parametrize("option", ["--config", "--tournament"])
+def test_a_game_that_is_handed_over_to_a_server_is_not_served_instead_of_what_its_file_says(
+    option: str, path: Path
+) -> None:
+    done = fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
+
+    assert refusal(done).startswith(f"{path}/missing.toml: cannot be read: ")
+
+
 def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise AssertionError("it was looked for")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from fairplay.cli.main import fairplay
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.harness.cases import Case, ask, read_cases, read_values, run, same
 
 BOARD = {"position": [0, 0], "board": [[1, 1], [1, 1]]}  # two tiles can be reached
@@ -44,6 +44,20 @@ def test_a_harness_that_raises_fails_the_case_and_no_other() -> None:
 
     assert (first.passed, first.got) == (False, "BadRequest: one")
     assert second.passed
+
+
+def test_a_move_against_the_rules_fails_its_case_and_no_other() -> None:
+    def strict(number: int) -> int:
+        if number == 1:
+            raise IllegalAction("1", "not one")
+        return number
+
+    outcomes = list(run(strict, [Case("a", [1], 1, {}), Case("b", [2], 2, {})]))
+
+    assert [(outcome.got, outcome.passed) for outcome in outcomes] == [
+        ("IllegalAction: rule 1: not one", False),
+        (2, True),
+    ]
 
 
 def test_cases_run_one_by_one() -> None:
@@ -135,6 +149,25 @@ def test_the_command_answers_in_one_line() -> None:
     answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard"], input=json.dumps(BOARD, indent=4))
 
     assert (answered.exit_code, answered.output) == (0, "1\n")
+
+
+def test_the_command_answers_for_each_value_on_a_line_of_its_own() -> None:
+    answered = CliRunner().invoke(fairplay, ["course", "tsuro", "xtiles"], input='[0,90,"A"] [13,270,"A"]')
+
+    assert answered.output.splitlines() == [
+        '["if ","A"," is the entrance, ","F"," is the exit."]',
+        '["if ","A"," is the entrance, ","G"," is the exit."]',
+    ]
+
+
+def test_the_command_names_the_file_with_a_bad_line(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(line("a", [BOARD], 1) + "\n{")
+
+    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
+
+    assert isinstance(answered.exception, BadRequest)
+    assert str(answered.exception).startswith(f"{file}, line 2: not JSON")
 
 
 def test_the_command_counts_cases(tmp_path: Path) -> None:

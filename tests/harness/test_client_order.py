@@ -17,6 +17,7 @@ from fairplay.players.address import house_strategy
 
 TIMES = 10
 APART = 0.013  # seconds between two clients, which is no divisor of the time between two attempts
+SOON = 10.0  # seconds, which no test needs
 NAMES = tuple(f"client{number}" for number in range(5))
 
 
@@ -85,6 +86,54 @@ def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
     asyncio.run(main())
 
     assert said == [one for name in NAMES for one in ("connected", name)]
+
+
+def test_clients_that_are_called_off_before_all_have_come_leave_at_once() -> None:
+    async def main() -> bool:
+        came = asyncio.Event()
+
+        async def stay_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readline()
+            came.set()
+            await reader.read()  # until the client has left
+            writer.close()
+
+        async with await asyncio.start_server(stay_silent, LOOPBACK, 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            actors = [Actor(name, RECIPES["dag"]) for name in NAMES]
+            acting = asyncio.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors, apart=SOON))
+            await came.wait()
+            acting.cancel()
+            ended, _ = await asyncio.wait([acting], timeout=SOON)
+            acting.cancel()  # so that a failure does not wait for ever
+            return acting in ended
+
+    assert asyncio.run(main())
+
+
+def test_a_client_says_that_its_strategy_failed_and_leaves() -> None:
+    told, heard = list[str](), list[bytes]()
+    players: list[dict[str, Any]] = [{"color": colour, "score": 0, "places": []} for colour in ("red", "white")]
+    state = {"players": players, "board": [[1] * 5] * 5}
+    calls = [["playing-as", ["red"]], ["playing-with", [["white"]]], ["setup", [state]]]
+
+    def fail(view: Any) -> Any:
+        raise ValueError("oh no")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write("".join(map(json.dumps, calls)).encode())
+        heard.extend((await reader.read()).splitlines())
+        writer.close()
+
+    async def main() -> None:
+        async with await asyncio.start_server(serve, LOOPBACK, 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            await act_all(DIALECTS["fish"], LOOPBACK, port, [Actor("ann", fail)], tell=told.append)
+
+    asyncio.run(main())
+
+    assert told == ["ann left: its strategy failed, raised ValueError"]
+    assert heard == [b'"ann"', b'"void"', b'"void"']
 
 
 def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch: pytest.MonkeyPatch) -> None:

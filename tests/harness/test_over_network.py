@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
 from fairplay.course.q import state_to
-from fairplay.course.servers import ServerRules
+from fairplay.course.servers import SERVERS, ServerRules
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
 from fairplay.games.q.pieces import NAMES
@@ -29,6 +30,7 @@ from fairplay.harness.over_network import (
     q_clients,
     q_server,
     tsuro_clients,
+    tsuro_server,
     xserver_xclients,
 )
 from fairplay.server.course import Served
@@ -111,7 +113,8 @@ def test_both_ends_of_q_find_each_other() -> None:
     assert told[0][0]
 
 
-def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+def rules_of_a_server_of_q(plain: Any, monkeypatch: pytest.MonkeyPatch) -> ServerRules:
+    """The rules that a server keeps to, by its configuration."""
     found: list[ServerRules] = []
 
     async def serve(dialect: Any, rules: ServerRules, *_: Any, **options: Any) -> Served:
@@ -119,12 +122,57 @@ def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatc
         return Served([], [])
 
     monkeypatch.setattr(over_network, "serve", serve)
-    referee = {"per-turn": 3, "config-s": {"qbo": 9, "fbo": 5}}
-    q_server(1, {"server-tries": 4, "server-wait": 7, "wait-for-signup": 6, "ref-spec": referee})
-
+    q_server(1, plain)
     [rules] = found
+    return rules
+
+
+def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    referee = {"per-turn": 3, "config-s": {"qbo": 9, "fbo": 5}}
+    plain = {"server-tries": 4, "server-wait": 7, "wait-for-signup": 6, "ref-spec": referee}
+
+    rules = rules_of_a_server_of_q(plain, monkeypatch)
+
     assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (4, 7, 6, 3)
     assert rules.parameters == {"q_bonus": 9, "finish_bonus": 5}
+
+
+def test_a_server_of_q_keeps_to_the_usual_numbers_where_its_configuration_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = rules_of_a_server_of_q({}, monkeypatch)
+
+    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (2, 20, 2, 6)
+    assert rules.parameters == {"q_bonus": 8, "finish_bonus": 4}
+
+
+def test_clients_of_q_come_as_far_apart_as_their_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[float] = []
+
+    async def act_all(*_: Any, apart: float, **options: Any) -> None:
+        found.append(apart)
+
+    monkeypatch.setattr(over_network, "act_all", act_all)
+    q_clients(1, {**clients(["ann", "dag"]), "wait": 7})
+    q_clients(1, {"players": [["ann", "dag"]]})
+
+    assert found == [7, 2]
+
+
+def test_a_server_of_tsuro_waits_for_the_players_that_it_reads_and_calls_them_by_their_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsuro = SERVERS["tsuro"]
+    monkeypatch.setitem(SERVERS, "tsuro", replace(tsuro, rules=replace(tsuro.rules, wait=5.0)))
+    port, told = free_port(), list[Any]()
+    players = [{"name": name, "strategy": "first"} for name in ("ann", "bob", "cyd")]
+    server = threading.Thread(target=lambda: told.append(tsuro_server(port, players)))
+    server.start()
+    tsuro_clients(LOOPBACK, port, players)
+    server.join()
+
+    assert told == [{"winners": [["ann"]], "cheaters": ["bob", "cyd"]}]  # the first choice may be against the rules
+    assert f"waiting 5 s for 1 to 3 at {LOOPBACK}:{port} " in capsys.readouterr().err
 
 
 def test_a_state_for_others_than_came_is_not_played() -> None:
@@ -285,6 +333,15 @@ def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pyt
         'fairplay: playerA TIME > "void" after S s',
         "fairplay: playerA TIME the server has hung up",
     ]
+
+
+def test_the_command_of_the_clients_logs_calls_if_that_is_asked_for_and_prints_nothing() -> None:
+    with Script(b'["start",[true]]') as host:
+        port = host_and_port(host.address)[1]
+        done = fairplay("course", "fish", "xclients", "1", str(port), "--verbose")
+
+    assert (done.code, done.out) == (0, "")
+    assert ' < ["start",[true]]\n' in done.err
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")

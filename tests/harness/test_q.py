@@ -85,6 +85,12 @@ def test_xstrategy_reads_its_values_in_either_order_and_takes_one_step() -> None
     assert xstrategy("dag", seen) == xstrategy(seen, "dag") == placement("red square", -1, 0)
 
 
+def test_xstrategy_answers_with_the_coordinates_of_a_map_far_away() -> None:
+    seen = {**view(tiles("red circle")), "map": [[HUGE, [-HUGE, tile("red star")]]]}
+
+    assert xstrategy("dag", seen) == placement("red circle", HUGE - 1, -HUGE)
+
+
 @pytest.mark.parametrize(("left", "expected"), [(2, "replace"), (1, "pass")])
 def test_xstrategy_replaces_if_it_may_and_passes_if_not(left: int, expected: str) -> None:
     assert xstrategy("ldasg", view(STUCK, left)) == expected
@@ -283,6 +289,17 @@ def test_the_command_writes_the_states_into_a_directory(tmp_path: Path) -> None:
     numbers = sorted(int(path.stem) for path in (tmp_path / "new").glob("*.svg"))
     assert numbers == list(range(len(numbers)))
     assert numbers == sorted(int(path.stem) for path in (tmp_path / "new").glob("*.json"))
+
+
+def test_the_command_says_that_a_directory_cannot_be_written_to() -> None:
+    given = json.dumps(state(LOOSE, STUCK, pile=[])) + json.dumps([["ann", "dag"], ["bob", "dag"]])
+
+    answered = CliRunner().invoke(
+        fairplay, ["course", "q", "xgames-with-observer", "--show", "/dev/null/states"], input=given
+    )
+
+    assert isinstance(answered.exception, BadRequest)
+    assert str(answered.exception).startswith("/dev/null/states cannot be written to: ")
 
 
 def test_the_command_shows_only_what_can_be_shown(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.course.dialect import Call
+from fairplay.players.course_client import next_call, send
 from fairplay.players.course_line import CourseLine
 from fairplay.players.course_remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client
 from fairplay.players.values import MOST_BLANKS
+from fairplay.transport.dial import Lost
 from fairplay.transport.line import Closed
 from tests.players.courses import run, turns
 from tests.players.lines import Clockwork, in_clockwork
@@ -270,6 +272,29 @@ def test_sending_waits_for_who_does_not_read_and_no_longer() -> None:
             await line.send(b"x")
 
     on_line(act)
+
+
+def test_a_server_that_has_hung_up_is_still_heard_to_its_last_call() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> list[bytes | None]:
+        theirs.send(b'["end",[true]]')
+        await turns()
+        theirs.close()
+        await turns()
+        await send(line, "void", SOON)
+        await turns()
+        await send(line, "void", SOON)  # by now it is known that nobody hears it
+        return [await next_call(line, SOON), await next_call(line, SOON)]
+
+    assert on_line(act) == [b'["end",[true]]', None]
+
+
+def test_a_server_that_does_not_listen_is_given_up() -> None:
+    async def act(line: CourseLine, theirs: socket.socket) -> None:
+        async with asyncio.timeout(SOON):
+            await send(line, "x" * 1_000_000, 0.01)
+
+    with pytest.raises(Lost, match=r"the server did not listen for 0\.01 s"):
+        on_line(act)
 
 
 # How long it may take.

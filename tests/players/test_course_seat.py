@@ -3,11 +3,14 @@
 import asyncio
 from typing import Any
 
-from fairplay.core.messages import Answer, Message, Start
+import pytest
+
+from fairplay.core.events import Fault
+from fairplay.core.messages import Answer, Failed, Message, Start
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.course.dialect import Call
 from fairplay.course.dialects import DIALECTS
-from fairplay.players.course_client import Seat
+from fairplay.players.course_client import PlayerFailed, Seat
 from fairplay.referee.local import Local
 from tests.players.courses import AnyGame, run, strategy, turns
 
@@ -89,3 +92,16 @@ def test_a_player_that_is_slow_to_go_does_not_hold_up_the_next_match() -> None:
 
     assert told[: told.index("leave")] == ["called", "1 sits down", "1 plays", "called", "2 sits down", "2 plays"]
     assert sorted(told[told.index("leave") + 1 :]) == ["1 goes", "2 goes"]
+
+
+def test_a_seat_at_which_no_player_could_sit_down_is_left_without_another_failure() -> None:
+    async def sit_down(game: AnyGame) -> AsyncChannel:
+        raise PlayerFailed(Failed(Fault.CRASHED, "it ended"))
+
+    async def main() -> None:
+        seat = Seat(DIALECTS["fish"].caller("ann"), sit_down, ahead=2)
+        with pytest.raises(PlayerFailed):
+            await seat.prepare()
+        await seat.leave()
+
+    run(main())

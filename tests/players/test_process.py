@@ -153,6 +153,24 @@ def test_the_evidence_of_an_answer_holds_what_was_said_on_stderr_before_it(
     assert ran(evidence()).count("my cards") == 3
 
 
+def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_busy(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    os.mkfifo(said)
+    source = f"import sys; input(); print('my cards', file=sys.stderr, flush=True); open({str(said)!r}, 'w'); input()"
+
+    async def evidence() -> str:
+        program = await Program.start(python(source), sandbox=PLAIN)
+        try:
+            await program.wake()
+            await program.send(b"\n")
+            said.read_text()  # which keeps the loop busy until it was said
+            return program.evidence()
+        finally:
+            await program.hang_up(b"", 0.0)
+
+    assert "my cards" in ran(evidence())
+
+
 def test_what_is_said_on_stderr_need_not_be_text() -> None:
     failed = last(ran(talk(python("import os; os.write(2, bytes(range(256))); os._exit(1)"), PLAIN)))
 

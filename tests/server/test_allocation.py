@@ -60,6 +60,20 @@ def test_nobody_plays_in_two_matches_and_nobody_else_is_held_up() -> None:
     asyncio.run(play())
 
 
+def test_of_two_matches_that_wait_for_one_player_only_the_first_begins_when_it_is_free() -> None:
+    async def play() -> None:
+        matches = await asked("ab", "ac", "ad")
+
+        await matches.end("ab")
+        assert matches.playing == ["ac"]
+
+        await matches.end("ac")
+        assert matches.playing == ["ad"]
+        await matches.end("ad")
+
+    asyncio.run(play())
+
+
 @pytest.mark.parametrize("granted", [False, True])
 def test_a_match_that_is_called_off_leaves_everybody_free(granted: bool) -> None:
     async def play() -> None:

@@ -70,3 +70,15 @@ def test_no_more_is_remembered_than_fits() -> None:
     assert attendance.vanished(one, 0.0) == 0
     one.id = "p1"
     assert attendance.vanished(one, 0.0) == 1
+
+
+def test_a_client_that_vanished_once_more_is_remembered_longer_than_one_that_did_not() -> None:
+    attendance, one = Attendance(), client("ann")
+    for number in (*range(MAX_KEPT), 0, MAX_KEPT):
+        one.id = f"p{number}"
+        attendance.note_vanished(one, 0.0)
+
+    one.id = "p0"
+    assert attendance.vanished(one, 0.0) == 2
+    one.id = "p1"
+    assert attendance.vanished(one, 0.0) == 0

@@ -22,11 +22,13 @@ from fairplay.harness.clients import Actor, Deed, act
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
+from fairplay.players.sign_up import SignUp
 from fairplay.server import course
 from fairplay.server.course import NOTHING, Served, serve
-from fairplay.server.course_lobby import MOST_TOLD
+from fairplay.server.course_lobby import MOST_TOLD, CourseLobby
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
+from tests.players.courses import come_in, honest
 from tests.players.programs import gained, holdings, soon
 from tests.some import some
 
@@ -191,6 +193,14 @@ def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
     assert (served.out, heard[0]) == (["mute"], b'["start",[true]]\n')
 
 
+def test_a_client_that_is_silent_is_out_after_the_time_of_the_server() -> None:
+    coming = [good("fish", "mute", Deed("start", said=None)), *(good("fish", name) for name in NAMES[:5])]
+
+    *_, told = played("fish", coming, turn=1.0)
+
+    assert "mute failed at start: timed out, no answer within 1 s" in told
+
+
 def test_if_everybody_is_out_nobody_has_won() -> None:
     coming = [good("fish", name, Deed("setup", said=b'"void"\n')) for name in NAMES[:6]]
 
@@ -227,6 +237,21 @@ def test_another_waiting_period_lets_more_come() -> None:
     assert result == [1, 0]
 
 
+def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there() -> None:
+    rules, told = replace(SERVERS["q"].rules, wait=0.01), list[str]()
+
+    async def main() -> list[str | None]:
+        tasks: list[asyncio.Task[Any]] = []
+        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
+            await come_in(door, [honest("q", name) for name in NAMES[: rules.least]], tasks)
+            clients = await CourseLobby(rules, told.append).gathered(door)
+        await asyncio.gather(*tasks)
+        return [client.name for client in clients]
+
+    assert asyncio.run(main()) == list(NAMES[: rules.least])
+    assert told == []
+
+
 @pytest.mark.parametrize("players", [1, 2, 3, 7, 11])
 def test_a_tournament_of_tsuro(players: int, tmp_path: Path) -> None:
     served, result, _ = played("tsuro", [good("tsuro", "") for _ in range(players)], str(tmp_path))
@@ -253,6 +278,17 @@ def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
     recorded = verify(read(path))
     assert result == [sorted(served.ranks[0]), []]
     assert recorded.names == NAMES[:3]
+
+
+def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
+    state = game_with("q", {}).deal(2, bytes(32))
+
+    served, *_ = played("q", [good("q", name) for name in NAMES[:2]], str(tmp_path), state=state)
+
+    [path] = tmp_path.glob("*.jsonl")
+    recorded = verify(read(path))
+    assert recorded.names == NAMES[:2]
+    assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
 
 
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:

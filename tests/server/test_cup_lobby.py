@@ -1,11 +1,21 @@
 """Sign up for a tournament, and see who is turned away."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
-from fairplay.server.cup import CupLobby
+import pytest
+
+from fairplay.server.cup import CupLobby, serve_cup
+from fairplay.server.house import AGAIN
+from fairplay.server.logs import LOG, facts
+from fairplay.server.serving import PAUSE
+from fairplay.server.settings import HouseSettings, offer
 from fairplay.tournament.file import SignUp
 from tests.players.lines import Clockwork, in_clockwork
+from tests.players.test_door import run
 from tests.server.test_attendance import client
+from tests.server.test_reception import LOOPBACK, Caller
 
 
 def test_nobody_is_taken_beyond_the_last_place_even_before_the_tournament_has_begun() -> None:
@@ -36,3 +46,45 @@ def test_the_time_to_sign_up_begins_anew_when_too_few_are_left() -> None:
         return [visitor.id for visitor in await signing_up]
 
     assert in_clockwork(work) == ["ann", "cyd"]
+
+
+def test_a_client_that_wants_another_game_is_turned_away() -> None:
+    lobby = CupLobby("fish", SignUp(min=2, max=2), None)
+    eve, ann = client("eve"), client("ann")
+    eve.game, ann.game = "q", "fish"
+
+    assert lobby.refusal(eve) == "q is not played here"
+    assert lobby.refusal(ann) == ""
+
+
+def test_players_are_in_the_order_of_their_sign_up_though_one_was_away_for_a_moment() -> None:
+    lobby = CupLobby("fish", SignUp(min=2, max=2), None)
+    ann, bob = client("ann"), client("bob")
+    ann.number, bob.number = 0, 1
+    for one in (bob, ann):  # ann came first, and came back
+        lobby.add(one)
+
+    assert [visitor.id for visitor in in_clockwork(lambda loop: lobby.signed_up())] == ["ann", "bob"]
+
+
+def test_a_tournament_that_is_interrupted_tells_its_players_when_to_come_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", LOG.name)
+    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(tmp_path), port=0)
+
+    async def last_words() -> dict[str, Any] | None:
+        sign_up = SignUp(min=2, max=2)
+        serving = asyncio.create_task(serve_cup(settings, "fish", sign_up, (), lambda joined, runner: None))
+        while not (open_at := [facts(one)["address"] for one in caplog.records if one.message == "open"]):
+            await asyncio.sleep(0)
+        ann = Caller(*await asyncio.open_connection(LOOPBACK, int(open_at[0].rpartition(":")[2])))
+        await ann.reply({"name": "ann"})
+        await ann.hear()  # that it is welcome
+        serving.cancel()
+        last = await ann.hear()
+        ann.leave()
+        await asyncio.wait([serving])
+        return last
+
+    assert run(last_words()) == {"type": "suspended", "why": PAUSE, "again": AGAIN}

@@ -19,6 +19,7 @@ from fairplay.server.lobby import Lobby
 from fairplay.server.logs import LOG, facts
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Offer, Strangers, offer
+from fairplay.server.tokens import make_token
 from tests.players.test_door import run
 from tests.server.guests import choose, undisturbed
 from tests.server.test_reception import LOOPBACK, Caller
@@ -306,6 +307,30 @@ async def test_players_stay_from_match_to_match(house: Open) -> None:
 
 
 @house_test(fish(), strangers=Strangers(matches=2))
+async def test_a_status_tells_the_newest_match_first(house: Open) -> None:
+    visits = [await house.come(name) for name in ("ann", "bob")]
+
+    await asyncio.gather(*(visit.play("suspended") for visit in visits))
+
+    finished = [one.match for one in house.house.status().finished]
+    assert finished == [match for match, _ in reversed(visits[0].matches)]
+    assert len(finished) == 2
+
+
+@house_test(fish())
+async def test_a_player_whose_line_is_lost_is_not_among_those_who_are_connected(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    playing = asyncio.create_task(bob.play())
+    await ann.play("take_turn")
+
+    ann.caller.leave()
+    await house.until(lambda: not all(one.line.is_there for one in house.house.visitors.values()))
+
+    assert house.house.status().players == ("bob",)
+    playing.cancel()
+
+
+@house_test(fish(), strangers=Strangers(matches=2))
 async def test_no_more_matches_than_one_may_play_in_a_visit(house: Open) -> None:
     visits = [await house.come(name) for name in ("ann", "bob")]
 
@@ -542,6 +567,21 @@ def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_s
     assert [line.split()[1] for line in run(statuses())] == [b"200", b"503"]
 
 
+def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", LOG.name)
+
+    async def status() -> bytes:
+        async with opened(tmp_path, fish(), web=0, web_names=("board.example",)):
+            [seen] = [facts(one)["address"] for one in caplog.records if one.message == "to be seen"]
+            reader, writer = await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2]))
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: board.example\r\n\r\n")
+            line = await reader.readline()
+            writer.close()
+            return line
+
+    assert run(status()).split()[1] == b"200"
+
+
 # The end
 
 
@@ -626,3 +666,27 @@ def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -
 
     assert before == [90.0, 60.0]
     assert set(after) == {60.0}
+
+
+def test_players_of_two_interrupted_matches_go_on_with_both_of_them(tmp_path: Path) -> None:
+    tokens = {name: make_token(tmp_path, name) for name in ("ann", "bob")}
+
+    async def interrupted_and_finished() -> tuple[set[str], set[str]]:
+        for _ in range(2):  # and nobody goes on with the first one meanwhile
+            async with opened(tmp_path, fish()) as house:
+                ann, bob = [await house.come(name, token=token) for name, token in tokens.items()]
+                plays = asyncio.create_task(bob.play())
+                await ann.play("take_turn", times=2)
+                plays.cancel()
+        interrupted = set(house.journals())
+        async with opened(tmp_path, fish(), back=3600.0) as house:
+            house.house.take_up()
+            back = [await house.come(name, token=token) for name, token in tokens.items()]
+            await asyncio.gather(*(visit.play(times=2) for visit in back))
+            await house.until(lambda: len(house.house.finished) >= 2)
+            return interrupted, {one.match for one in house.house.finished}
+
+    interrupted, finished = run(interrupted_and_finished())
+
+    assert len(interrupted) == 2
+    assert finished == interrupted

@@ -456,3 +456,23 @@ def test_a_sealed_seed_stays_sealed() -> None:
     told(work)
     assert spectator.knows["event"]["seed"] is None
     assert SEED.hex() not in json.dumps(spectator.lines)
+
+
+def test_a_spectator_that_leaves_and_comes_back_while_others_are_told_hears_nothing_twice() -> None:
+    spectators = [Spectator() for _ in range(2 * SLICE)]
+    first, last = spectators[0], spectators[-1]
+
+    async def work(hub: Hub, loop: Clockwork) -> None:
+        for one in spectators:
+            hub.add(one)
+        await tell(hub, TWO[:1])
+        hub.observe(*TWO[1])
+        while first.heard[-1] != ("patch", 1):
+            await asyncio.sleep(0)
+        hub.observe(*TWO[2])
+        hub.remove(last)
+        hub.add(last)
+        await hub.caught_up()
+
+    told(work)
+    assert last.heard == [("snapshot", 0), ("snapshot", 2)]

@@ -2,12 +2,16 @@
 
 import asyncio
 
+import pytest
+
 from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import Attendance
 from fairplay.server.lobby import Lobby
+from fairplay.server.matchmaking import PENALTY_S, ROOMS_PER_PENALTY
 from fairplay.server.settings import offer
 from fairplay.server.visitor import Visitor
 from fairplay.transport.lasting import LastingLine
+from tests.players.lines import Clockwork, in_clockwork
 
 
 def client(name: str, game: str = "") -> Visitor:
@@ -52,3 +56,67 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
         return looks
 
     assert asyncio.run(wait()) == 2
+
+
+def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn() -> None:
+    async def seated() -> list[list[int]]:
+        opened = list[list[int]]()
+        terms = offer("fish", {}, least=4, most=4, policy="shuffled", wait=60)
+        lobby = Lobby((terms,), lambda offer, visitors: opened.append([one.number for one in visitors]), Attendance())
+        for number in range(40):
+            one = client(f"p{number}")
+            one.number = number
+            lobby.add(one)
+        await asyncio.sleep(0)
+        lobby.close()
+        return opened
+
+    tables = asyncio.run(seated())
+
+    assert len(tables) == 10
+    assert tables == [sorted(table) for table in tables]
+
+
+async def seconds_until_a_suspect_plays(loop: Clockwork, times: int, rooms: int = 0, *, others_stayed: bool) -> float:
+    """How long a client waits that has vanished so many times, while such rooms open, and one more client comes."""
+    attendance, opened = Attendance(), list[list[str]]()
+    terms = offer("fish", {}, least=2, most=2, wait=10)
+    lobby = Lobby((terms,), lambda offer, visitors: opened.append([one.id for one in visitors]), attendance)
+    suspect, others = client("eve"), [client(f"p{number}") for number in range(2 * rooms)]
+    for _ in range(times):
+        attendance.note_vanished(suspect, loop.time())
+    lobby.add(suspect)
+    for other in others:
+        if others_stayed:
+            attendance.note_vanished(other, loop.time())
+            other.stayed = True
+        lobby.add(other)
+    while len(opened) < rooms:
+        await asyncio.sleep(0)
+    begun = loop.time()
+    lobby.add(client("ann"))
+    while len(opened) == rooms:
+        await asyncio.sleep(PENALTY_S / 2)
+    return loop.time() - begun
+
+
+def test_a_suspect_plays_with_a_client_that_is_alone_as_soon_as_its_penalty_is_over() -> None:
+    waited = in_clockwork(lambda loop: seconds_until_a_suspect_plays(loop, 6, others_stayed=False))
+
+    assert waited == pytest.approx(2**5 * PENALTY_S, abs=PENALTY_S)
+
+
+def test_a_suspect_without_which_many_rooms_opened_plays_at_once() -> None:
+    waited = in_clockwork(
+        lambda loop: seconds_until_a_suspect_plays(loop, 6, 6 * ROOMS_PER_PENALTY, others_stayed=False)
+    )
+
+    assert waited < PENALTY_S
+
+
+def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() -> None:
+    waited = in_clockwork(
+        lambda loop: seconds_until_a_suspect_plays(loop, 6, 6 * ROOMS_PER_PENALTY, others_stayed=True)
+    )
+
+    assert waited == pytest.approx(2**5 * PENALTY_S, abs=PENALTY_S)

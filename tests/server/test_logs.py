@@ -104,6 +104,32 @@ def test_a_reader_that_is_stuck_holds_up_no_match_and_lines_that_were_dropped_ar
     assert told[-1]["dropped"] == dropped
 
 
+def test_lines_that_were_dropped_are_told_once() -> None:
+    lines: list[str] = []
+    taken, goes_on, all_written = Event(), Event(), Event()
+
+    def write(line: str) -> None:
+        taken.set()
+        goes_on.wait()
+        lines.append(line)
+        if "the end" in line:
+            all_written.set()
+
+    with logging_to(write, as_json=True):
+        tell("a turn")
+        assert taken.wait(ENOUGH)
+        for _ in range(MOST_WAITING + 1):
+            tell("a turn")
+        taken.clear()
+        goes_on.set()
+        assert taken.wait(ENOUGH)
+        tell("a turn again")
+        tell("the end")
+        assert all_written.wait(ENOUGH)
+
+    assert [json.loads(line).get("dropped") for line in lines[-2:]] == [1, None]
+
+
 def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
     lines: list[str] = []
 

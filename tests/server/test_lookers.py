@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairplay.server import lookers
+from fairplay.server import lookers, painting
 from fairplay.server.hub import Hub
 from fairplay.server.lookers import Showing
 from fairplay.server.painting import Studio
+from tests.players.lines import Clockwork, in_clockwork
 from tests.server.watchers import story
 
 
@@ -17,6 +20,11 @@ def data_in(frame: bytes) -> dict[str, Any]:
     """What a server-sent event is about."""
     found: dict[str, Any] = json.loads(frame.partition(b"data: ")[2])
     return found
+
+
+async def next_of(frames: AsyncGenerator[bytes, None]) -> bytes:
+    """The next event; empty: there is none."""
+    return await anext(frames, b"")
 
 
 def test_a_browser_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,3 +74,70 @@ def test_a_browser_that_comes_back_sees_the_board_before_the_next_move() -> None
             await studio.close()
 
     asyncio.run(work())
+
+
+def test_a_picture_that_cannot_be_drawn_keeps_no_later_one_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(painting.COMMAND)}"
+    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_fails))
+    monkeypatch.setattr(lookers, "PAUSE", 0.001)
+
+    async def work() -> None:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        frames = showing.frames("light")
+        looking = asyncio.create_task(next_of(frames))
+        try:
+            first, second = story("fish", 2)[:2]
+            hub.observe(*first)
+            while not (tmp_path / "begun").exists():
+                await asyncio.sleep(0)
+            hub.observe(*second)
+            await asyncio.wait([looking, showing._painting], return_when=asyncio.FIRST_COMPLETED)
+
+            assert looking.done()
+            assert data_in(looking.result())["seq"] == 1
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
+            await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    asyncio.run(work())
+
+
+def test_a_browser_that_waits_for_the_first_move_is_let_go_at_once_when_a_server_stops() -> None:
+    async def work(loop: Clockwork) -> bytes:
+        showing = Showing(Hub("r1", "the ice"), Studio())
+        frames = showing.frames("light")
+        looking = asyncio.create_task(next_of(frames))
+        await asyncio.sleep(1)
+        showing.stop()
+        last = await looking
+        await frames.aclose()
+        await showing.close()
+        return last
+
+    assert in_clockwork(work) == b""
+
+
+def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookers, "MOST_SAID", 3)
+
+    async def work() -> list[int]:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        frames = showing.frames("light")
+        try:
+            for event, match in story("fish", 2)[:6]:
+                hub.observe(event, match)
+                await hub.caught_up()
+            return [fact[0] for fact in data_in(await anext(frames))["said"]]
+        finally:
+            await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    assert asyncio.run(work()) == [3, 4, 5]

@@ -61,6 +61,19 @@ async def test_a_player_that_came_back_and_left_again_is_waited_for_again(house:
     playing.cancel()
 
 
+@house_test(fish(wait=FOREVER, least=2, most=4))
+async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(house: Open) -> None:
+    ann, bob = [await come(house, name) for name in ("ann", "bob")]
+    match = a_match(house)
+    playing = asyncio.create_task(bob.play())
+
+    await ann.play("take_turn")
+
+    assert house.waiting == []
+    ann.caller.say(ann.answer(ann.heard[-1]))
+    await asyncio.gather(ann.play(), playing, match)
+
+
 @house_test(fish())
 async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not_begin(house: Open) -> None:
     ann, bob = await house.come("ann"), await house.come("bob")

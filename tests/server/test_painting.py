@@ -70,6 +70,24 @@ def test_whoever_is_called_away_leaves_no_answer_behind_for_the_next(monkeypatch
         assert asyncio.run(tried(pause)) == board()[1]
 
 
+def test_a_process_whose_picture_is_called_off_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(painting, "COMMAND", ("sleep", "1000"))
+
+    async def tried() -> tuple[int | None, int]:
+        studio = Studio()
+        drawing = asyncio.create_task(studio.drawn(board()[0]))
+        while not studio._processes:
+            await asyncio.sleep(0)
+        [process] = studio._processes
+        drawing.cancel()
+        await asyncio.wait([drawing])
+        ended, left = process.returncode, len(studio._processes)
+        await studio.close()
+        return ended, left
+
+    assert asyncio.run(tried()) == (-signal.SIGKILL, 0)
+
+
 def test_one_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(painting, "LONGEST", 0.2)
     monkeypatch.setattr(painting, "COMMAND", ("sleep", "1000"))

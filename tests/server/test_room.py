@@ -155,6 +155,16 @@ def test_too_much_is_a_flood_whenever_it_comes() -> None:
         assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
 
 
+def test_a_message_that_is_nested_too_deep_to_be_read_is_a_flood() -> None:
+    room = create_room("a room", options())
+    answering(room, "ann")
+    answering(room, "bob", lambda asked, action: b"[" * 100_000)
+
+    played(room)
+
+    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
+
+
 def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
     room = create_room("a room", options())
     answering(room, "bob")
@@ -166,6 +176,30 @@ def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
 
     assert in_clockwork(work) == pytest.approx(5.0, abs=0.1)
     assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
+
+
+def test_an_answer_that_comes_after_the_time_is_not_taken() -> None:
+    room = create_room("a room", options())
+    answering(room, "bob")
+
+    async def work(loop: Clockwork) -> bool:
+        await room.play()
+        return room.on_message("ann", {"type": "place", "at": [0, 0]})
+
+    assert not in_clockwork(work)
+    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
+
+
+def test_the_first_of_several_malformed_messages_counts() -> None:
+    room = create_room("a room", options())
+    answering(room, "ann")
+    answering(room, "bob")
+
+    for message in (b'"' + b"x" * MOST_BYTES + b'"', b"{"):
+        room.on_message("bob", message)
+    played(room)
+
+    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
 
 
 def test_other_limits_hold_where_they_are_given() -> None:
@@ -315,6 +349,41 @@ def test_a_room_that_is_over_leaves_its_id_to_another() -> None:
     assert create_room("another room", options()).id == first.id
 
 
+def test_a_room_whose_match_was_called_off_leaves_its_id_to_another() -> None:
+    first = create_room("a room", options())
+
+    async def called_off() -> None:
+        playing = asyncio.create_task(first.play())
+        await asyncio.sleep(0)
+        playing.cancel()
+        await asyncio.wait([playing])
+
+    asyncio.run(called_off())
+
+    assert create_room("another room", options()).id == first.id
+
+
+def test_a_player_is_not_to_be_kicked_when_the_match_is_over() -> None:
+    room = create_room("a room", options())
+    for player_id in IDS:
+        answering(room, player_id)
+    played(room)
+
+    with pytest.raises(BadRequest, match="ann does not play in room r1 any more"):
+        room.kick("ann")
+
+
+@pytest.mark.parametrize(("seed", "drawn"), [(bytes(32), False), (None, True)], ids=["chosen", "drawn"])
+def test_a_record_tells_whether_the_seed_was_drawn_or_chosen(seed: bytes | None, drawn: bool, tmp_path: Path) -> None:
+    room = create_room("a room", options(seed=seed, journal=str(tmp_path)))
+    for player_id in IDS:
+        answering(room, player_id)
+
+    played(room)
+
+    assert read(tmp_path / "r1.jsonl").opening.drawn is drawn
+
+
 def test_a_player_that_is_asked_is_kicked_at_once() -> None:
     room = create_room("a room", options())
     heard = answering(room, "ann", lambda asked, action: room.kick("ann"))
@@ -324,6 +393,20 @@ def test_a_player_that_is_asked_is_kicked_at_once() -> None:
 
     assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
     assert [line["type"] for line in heard if line["type"] != "snapshot"] == ["start", "take_turn", "goodbye"]
+
+
+def test_a_player_that_is_kicked_while_it_thinks_leaves_before_its_time_is_up() -> None:
+    room = create_room("a room", options())
+    answering(room, "bob")
+
+    async def work(loop: Clockwork) -> float:
+        begun = loop.time()
+        loop.call_later(1.0, room.kick, "ann")
+        await room.play()
+        return loop.time() - begun
+
+    assert in_clockwork(work) == pytest.approx(1.0, abs=0.1)
+    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
 
 
 def test_a_player_that_is_not_asked_is_kicked_when_it_is_asked_next() -> None:

@@ -69,6 +69,14 @@ def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
     assert (q.game, q.least, q.most, q.limits) == ("q", 2, 4, Limits())
 
 
+def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path: Path) -> None:
+    text = 'tls = { certificate = "cert.pem", key = "key.pem" }\n[[games]]\ngame = "fish"'
+
+    found = read(tmp_path, text)
+
+    assert (found.certificate, found.key) == (str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"))
+
+
 def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE, port=1, guests=True, offers=(offer("tsuro", {}),))
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fairplay.games import GAMES, title
-from fairplay.server import painting, web
+from fairplay.server import lookers, painting, web
 from fairplay.server.http import MOST_HEADERS
 from fairplay.server.painting import Studio
 from tests.hostile_names import NAMES
@@ -292,6 +292,68 @@ def test_only_the_last_replays_are_remembered(house: Running, monkeypatch: pytes
         assert ask(house, f"/matches/{room}").text == "a replay"
 
     assert len(drawn) == 3  # the second time it was remembered, and the last time not any more
+
+
+def test_a_replay_that_is_asked_for_again_is_remembered_longer(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+
+    async def draw(studio: Studio, job: Any) -> str:
+        drawn.append(job)
+        return "a replay"
+
+    monkeypatch.setattr(Studio, "drawn", draw)
+    monkeypatch.setattr(web, "MOST_PAGES", 2)
+    first, second, third = rooms = [house.open("fish") for _ in range(3)]
+    for room in rooms:
+        house.to_the_end(room)
+
+    for room in (first, second, first, third, first):
+        assert ask(house, f"/matches/{room}").text == "a replay"
+
+    assert len(drawn) == 3
+
+
+def test_no_more_replays_are_drawn_at_once_than_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(painting.COMMAND)}"
+    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_hangs))
+    monkeypatch.setattr(web, "MOST_PAGES", 1)
+    with running(tmp_path) as house:
+        slow, other = house.open("fish"), house.open("fish")
+        for room in (slow, other):
+            house.to_the_end(room)
+        with socket.create_connection(("127.0.0.1", house.port), timeout=30) as waiting:
+            waiting.sendall(f"GET /matches/{slow} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            while not (tmp_path / "begun").exists():
+                ask(house, "/healthz")
+
+            assert ask(house, f"/matches/{other}").status == 503
+
+
+def test_a_browser_that_asks_for_no_more_than_the_head_of_a_live_board_gets_nothing(house: Running) -> None:
+    room = house.open("fish")
+
+    assert ask(house, f"/rooms/{room}/live", "HEAD").status == 404
+
+
+def test_a_live_board_ends_when_its_room_is_closed_before_the_match_is_over(
+    house: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookers, "SILENCE", 0.01)
+    room = house.open("fish")
+    looking = Looking(house, room)
+    assert looking.next()[0] == "hello"
+    looking.position()
+
+    async def close() -> None:
+        del house.house.hubs[room]
+
+    house.do(close)
+    beats = 0
+    while beats < 100 and looking.line():
+        beats += 1
+    looking.close()
+
+    assert beats < 100
 
 
 def test_a_sealed_match_is_not_shown_again(house: Running) -> None:

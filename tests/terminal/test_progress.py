@@ -168,6 +168,47 @@ def test_a_bar_is_shown_where_it_can_move(
     assert type(progress.progress(list, 1, quiet=quiet, bar=bar)) is kind
 
 
+class Clock:
+    """A time that passes when the test says so; each look at the standings takes so much of it."""
+
+    def __init__(self, look: float) -> None:
+        self.now = 0.0
+        self.looks: list[float] = []
+        self._look = look
+
+    def rows(self) -> list[str]:
+        self.looks.append(self.now)
+        self.now += self._look
+        return []
+
+
+def test_standings_that_take_long_are_looked_at_the_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(look=1.0)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+
+    with Bar(clock.rows, 1) as bar:
+        bar.observe(RoundBegan(1, PLAYERS, 100, 0))
+        for _ in range(50):
+            clock.now += 1.0
+            bar.observe(ENDED)
+
+    assert clock.looks == [2.0, 24.0, 46.0]
+
+
+@pytest.mark.parametrize(("counted", "looks"), [(0, []), (7, [5.0])])
+def test_a_tournament_that_goes_on_shows_the_standings_before_its_next_match_is_over(
+    counted: int, looks: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(look=0.0)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+
+    with Bar(clock.rows, 1) as bar:
+        clock.now = 5.0
+        bar.observe(RoundBegan(1, PLAYERS, 40, counted))
+
+    assert clock.looks == looks
+
+
 def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nappers(tmp_path, monkeypatch)
     path = cup_file(tmp_path, **SLOW)

@@ -7,6 +7,7 @@ import signal
 import sys
 import termios
 from functools import cache, partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,15 @@ def test_in_little_room_the_way_out_is_said_before_anything_else(folder: Path) -
         assert re.search(r"\n0 of \d+ facts   space plays   q leaves", terminal.text)
         terminal.press("1234567")
         terminal.see("to 1234567, Enter   q leaves")
+
+
+def test_a_terminal_that_is_just_large_enough_is_drawn_on(folder: Path) -> None:
+    with Terminal("replay", str(recorded("fish", folder)), columns=40, rows=16) as terminal:
+        terminal.see("q leaves")
+        terminal.press("q")
+
+        assert terminal.ended() == 0
+        assert OTHER_SCREEN in terminal.raw
 
 
 def test_a_finished_match_is_shown_as_a_seat_saw_it(folder: Path, tmp_path: Path) -> None:
@@ -230,6 +240,26 @@ def test_an_exception_leaves_the_terminal_as_it_was(monkeypatch: pytest.MonkeyPa
     os.close(outer)
 
 
+def test_a_signal_that_is_ignored_stays_so_while_the_screen_is_drawn_on() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with Screen(StringIO()):
+        meanwhile = signal.getsignal(signal.SIGHUP)
+
+    after = signal.signal(signal.SIGHUP, before)
+    assert (meanwhile, after) == (signal.SIG_IGN, signal.SIG_IGN)
+
+
+def test_a_signal_does_what_it_did_before_once_the_screen_is_left() -> None:
+    signals = (signal.SIGTSTP, signal.SIGHUP, signal.SIGQUIT)
+    before = [signal.getsignal(number) for number in signals]
+
+    with Screen(StringIO()):
+        pass
+
+    assert [signal.getsignal(number) for number in signals] == before
+
+
 def test_a_key_that_comes_in_parts_is_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     outer, inner = pty.openpty()
 
@@ -241,6 +271,7 @@ def test_a_key_that_comes_in_parts_is_one_key(monkeypatch: pytest.MonkeyPatch) -
                 os.write(outer, part)
                 heard += screen.keys(5)
             heard += screen.keys(0)
+            heard += screen.keys(0)  # when nothing is left
     os.close(outer)
 
     assert heard == ["right", "7", "end", "home", "page up", "é", "escape"]

@@ -96,5 +96,13 @@ def test_all_else_is_allowed(settings: FormatSettings) -> None:
     check(cup_of(2, settings))
 
 
+@pytest.mark.parametrize(
+    ("players", "settings"),
+    [(2, Versus(games=2)), (2, Versus(elo0=-4000, elo1=4000)), (3, Duplicate(table=3)), (4, RoundRobin(table=4))],
+)
+def test_what_just_fits_is_allowed(players: int, settings: FormatSettings) -> None:
+    check(cup_of(players, settings))
+
+
 def test_the_tsuro_course_is_allowed() -> None:
     check(cup_of(3, TsuroCourse(), game="tsuro"))

@@ -1,5 +1,6 @@
 """Let a stranger knock at a cluster of our own: nothing is run for it, and nothing shown."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from urllib.error import HTTPError
@@ -7,6 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 from distributed import Client, LocalCluster, Security
+from distributed.comm.core import connect
 
 from fairplay.core.errors import BadRequest
 from fairplay.tournament.cluster import local_cluster, new_key
@@ -28,14 +30,22 @@ def test_a_cluster_of_our_own_is_reached_from_this_machine_alone(cluster: LocalC
         assert client.submit(os.getppid).result(30) > 0
 
 
+async def reach(address: str, security: Security) -> None:
+    """Connect as a client does; but a whole Client may hang when it gives up."""
+    comm = await connect(address, timeout=SOON, **security.get_connection_args("client"))
+    await comm.close()
+
+
 @pytest.mark.parametrize("who", ["without a key", "with a key of its own", "without encryption"])
 def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: LocalCluster) -> None:
-    keys = {"without a key": Security(require_encryption=True), "with a key of its own": new_key()}
     plain = who == "without encryption"
     address = cluster.scheduler_address.replace("tls://", "tcp://" if plain else "tls://")
+    keys = {"without a key": Security(require_encryption=True), "with a key of its own": new_key()}
 
     with pytest.raises((OSError, TypeError)):  # it has no certificate to show, or the wrong one
-        Client(address, timeout=SOON, security=None if plain else keys[who])
+        asyncio.run(reach(address, Security() if plain else keys[who]))
+
+    asyncio.run(reach(cluster.scheduler_address, cluster.security))
 
 
 def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalCluster) -> None:

@@ -176,6 +176,27 @@ def test_who_is_listed_does_not_play_a_second_time_from_its_folder(shed: Path) -
     ]
 
 
+def test_a_player_above_the_file_is_called_like_its_folder(shed: Path) -> None:
+    text = TWO.replace('"random"', '"../"')
+    file = write(shed / "teams" / "eve" / "cups" / "cup.toml", text)
+
+    assert players(read_cup(file, DRAWN), shed)[1] == ("eve", "DIR/teams/eve")
+
+
+def test_a_word_that_is_too_long_for_a_path_stays_as_it_is(tmp_path: Path) -> None:
+    word = "x" * 5000
+
+    cup = cup_of(tmp_path, TWO.replace('"random"', f'"exec:sh {word}"'))
+
+    assert cup.players[1].address == f"exec:sh {word}"
+
+
+def test_a_name_may_have_forty_signs(tmp_path: Path) -> None:
+    cup = cup_of(tmp_path, TWO.replace('"ann"', f'"{"a" * 40}"'))
+
+    assert cup.players[0].name == "a" * 40
+
+
 def test_signs_of_globs_in_the_name_of_the_directory_mean_nothing(tmp_path: Path) -> None:
     write(tmp_path / "[ab]*" / "bots" / "bob.py", PLAYER)
 
@@ -238,6 +259,10 @@ REFUSED = {
         "format.games: expected int, got str",
     ),
     "no games": (f'{TWO}format = {{ kind = "round-robin", games = 0 }}', "format.games: expected int >= 1"),
+    "an error that never happens": (
+        f'{TWO}format = {{ kind = "versus", alpha = 0.0 }}',
+        "format.alpha: expected float >",
+    ),
     "no number": (f'{TWO}format = {{ kind = "versus", elo0 = nan }}', "format.elo0: nan is no number to reckon with"),
     "an endless limit": (f"{TWO}limits = {{ move = inf }}", "limits.move: inf is no number to reckon with"),
     "an unknown limit": (f"{TWO}limits = {{ mov = 3 }}", "limits: unknown key 'mov': did you mean 'move'?"),

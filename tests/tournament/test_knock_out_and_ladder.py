@@ -58,6 +58,16 @@ def test_where_two_cannot_play_they_are_not_what_is_left(table: int) -> None:
         assert sum(drawn(players, table, range(3, 6))) <= players
 
 
+def test_a_round_is_played_though_those_who_are_left_are_too_few_for_another() -> None:
+    assert drawn(5, 4, [4]) == (4,)
+    assert drawn(4, 3, [3]) == (3,)
+
+
+def test_a_smaller_table_is_better_than_a_larger_one() -> None:
+    assert drawn(6, 3, range(2, 5)) == (3, 2)
+    assert drawn(8, 3, range(2, 5)) == (3, 3, 2)
+
+
 def test_who_is_left_and_cannot_play_shares_the_first_place() -> None:
     def third_table_expelled(seats: tuple[str, ...], turn: int) -> Verdict:
         return by_number(seats, turn)[0], seats if "p02" in seats else ()

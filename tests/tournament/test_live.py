@@ -21,3 +21,19 @@ def test_an_ejection_is_told_once_though_its_match_is_resumed_by_another_worker(
         live.look()
 
     assert [event.name for event in noting.heard(PlayerEjected)] == ["bad"]
+
+
+def test_an_ejection_whose_line_is_half_written_is_told_as_soon_as_the_line_is_whole(tmp_path: Path) -> None:
+    cup, noting = cup_of(f"bad={BAD}Cheat", "greedy", format=RoundRobin(games=1)), Noting()
+    played(cup, tmp_path)
+    journal = tmp_path / MATCHES / "m00001.jsonl"
+    whole, live = journal.read_bytes(), Live(Audience([noting]))
+    live.watch(MatchSpec(game="fish", entrants=cup.players, id=journal.stem, journal=str(journal.parent)))
+
+    told = []
+    for size in (whole.index(b'"type":"ejected"') + 20, len(whole)):
+        journal.write_bytes(whole[:size])
+        live.look()
+        told.append(len(noting.heard(PlayerEjected)))
+
+    assert told == [0, 1]

@@ -11,17 +11,21 @@ from msgspec.structs import replace
 from fairplay.hosting.spec import Entrant
 from fairplay.journal.append_file import Disk
 from fairplay.journal.replay import read as read_journal
+from fairplay.protocol.limits import Limits
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.conduct import progress_in
+from fairplay.tournament.counted import Counted
 from fairplay.tournament.courses import FishCourse
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.manager import Manager
+from fairplay.tournament.notebook import MatchCounted
 from fairplay.tournament.places import FILE, MATCHES
 from fairplay.tournament.ratings import rate
-from fairplay.tournament.runners import here
+from fairplay.tournament.runners import Hand, Here, Runner, here
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss
 from fairplay.tournament.spec import Consequence, Cup
 from fairplay.tournament.standings import standings
+from fairplay.tournament.worker import TOKEN
 from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
 
 PLAYERS = (f"bad={BAD}Picky", "random", "greedy", f"steady={BAD}Steady", f"cheat={BAD}Cheat")
@@ -158,6 +162,33 @@ def test_a_player_that_left_between_rounds_keeps_its_address_in_the_standings(tm
 
     rows = standings(final.cup.players, final.counted, final.ranking, rate(final.counted))
     assert {row.name: row.address for row in rows}["bad"] == f"{BAD}Cheat"
+
+
+def test_the_hundred_thousandth_match_comes_behind_those_before(tmp_path: Path) -> None:
+    ids = ["m00002", "m99999", "m100000"]
+    with notebooks.begun(tmp_path, cup_of()) as notebook:
+        for id in reversed(ids):
+            notebook.write(MatchCounted(counted=Counted(match=id, deal=0, names=("random", "greedy"), places=(1, 2))))
+
+    assert [one.match for one in progress_in(tmp_path).counted] == ids
+
+
+def test_a_match_is_played_on_the_terms_of_its_tournament() -> None:
+    cup = cup_of(limits=Limits(move=3.0), sandbox="none", pondering=True, observers=("py:watching:Watcher",))
+
+    match = cup.match(cup.players[:2], 0)
+
+    assert (match.limits, match.sandbox) == (cup.limits, cup.sandbox)
+    assert (match.pondering, match.observers) == (cup.pondering, cup.observers)
+
+
+def test_workers_elsewhere_find_the_token_of_their_manager_in_the_folder_of_journals(tmp_path: Path) -> None:
+    runner = Runner([Hand(Here)], shared=False)
+
+    played(cup_of("random", "greedy", format=RoundRobin(games=1)), tmp_path, lambda: runner)
+
+    assert runner.token
+    assert (tmp_path / MATCHES / TOKEN).read_text() == runner.token
 
 
 @pytest.mark.parametrize("guessable", [True, False])

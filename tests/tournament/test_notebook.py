@@ -1,11 +1,14 @@
 """Keep the steps of a tournament, through crashes and tampering."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.journal.append_file import AppendFile, Disk
+from fairplay.journal.lines import NO_HASH, seal
 from fairplay.journal.requests import InUse
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted
@@ -107,6 +110,73 @@ def test_no_line_can_be_changed_left_out_or_moved(tmp_path: Path) -> None:
 
             with pytest.raises(BadRequest, match=f"{FILE}: line {number + 1} "):
                 notebooks.read(tmp_path)
+
+
+def chained(*bodies: bytes) -> bytes:
+    """Lines that are chained as they should be, whatever they say."""
+    text, before = b"", NO_HASH
+    for body in bodies:
+        before = seal(before + notebooks.CHAIN + body)
+        text += b'%b,"hash":"%b"}\n' % (body, before)
+    return text
+
+
+STRANGE = {
+    "bytes that are no text": b'{"type":"revealed","deal":0,"seed":"\xff"',
+    "values too deep in one another": b'{"type":"revealed","deal":0,"seed":"","more":' + b"[" * 10**5 + b"]" * 10**5,
+    "an unknown step": b'{"type":"party"',
+}
+
+
+@pytest.mark.parametrize("body", STRANGE.values(), ids=STRANGE)
+def test_a_line_that_is_no_step_is_refused_though_it_is_chained(body: bytes, tmp_path: Path) -> None:
+    first = written(tmp_path).partition(b',"hash":')[0]
+    (tmp_path / FILE).write_bytes(chained(first, body))
+
+    with pytest.raises(BadRequest, match=f"{FILE}: line 2 is no step of a tournament"):
+        notebooks.read(tmp_path)
+
+
+def test_a_notebook_that_does_not_begin_with_its_opening_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(chained(b'{"type":"revealed","deal":0,"seed":"00"'))
+
+    with pytest.raises(BadRequest, match=f"{FILE}: line 1 is no opening"):
+        notebooks.read(tmp_path)
+
+
+def test_a_damaged_notebook_is_let_go_of(tmp_path: Path) -> None:
+    whole = written(tmp_path)
+    (tmp_path / FILE).write_bytes(whole.replace(b'"end"', b'"fin"'))
+    with pytest.raises(BadRequest, match="was changed"):
+        notebooks.gone_on_with(tmp_path)
+    (tmp_path / FILE).write_bytes(whole)
+
+    with notebooks.gone_on_with(tmp_path) as notebook:
+        assert notebook.closed is not None
+
+
+def test_steps_wait_for_a_disk_that_is_slow(tmp_path: Path) -> None:
+    class Slow(Disk):
+        """A second passes between two looks at the clock, and nothing is synced in the background."""
+
+        def __init__(self) -> None:
+            self.clock = map(float, count()).__next__
+            self.synced = 0
+
+        def sync(self, file: int) -> None:
+            self.synced += 1
+
+        def sync_later(self, file: AppendFile) -> None:
+            pass
+
+    disk = Slow()
+    with notebooks.begun(tmp_path, CUP, disk=disk) as notebook:
+        before = disk.synced
+        for step in STEPS:
+            notebook.write(step)
+        after = disk.synced
+
+    assert before < after
 
 
 def test_two_processes_cannot_run_one_tournament(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtr, stdtrit
 
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.ratings import Ratings, doubts, rate, told_apart
+from tests.python_path import python_path
 from tests.some import some
 from tests.tournament.made_up import NAMES, by_name, duel, games, tied
 
@@ -79,7 +81,7 @@ def test_another_process_with_one_thread_finds_the_same() -> None:
     )
     found = subprocess.run(
         [sys.executable, "-c", script],
-        env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "7"},
+        env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "7", "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=True,
@@ -189,6 +191,52 @@ def test_with_too_few_other_results_the_interval_is_no_narrower_than_the_model_s
     assert found.low is not None
     # the odds are 38 : 2, whose logarithm has a variance of 1/38 + 1/2 at least, and ann has half of it
     assert found.rating - found.low > 2.0 * ELO * np.sqrt(1 / 38 + 1 / 2) / 2
+
+
+def test_a_seat_that_won_all_of_four_games_may_still_be_worth_nothing() -> None:
+    orders = (("ann", "bob"), ("bob", "ann"))
+    counted = [Counted(match="", deal=deal, names=orders[deal % 2], places=(1, 2)) for deal in range(4)]
+
+    first, second = rate(counted).seats
+
+    assert first.low < 0 < first.rating
+    assert second.rating < 0 < second.high
+
+
+def test_a_player_between_two_that_are_one_sided_has_an_interval() -> None:
+    found = rate([*duel(20, 0, "ann", "bob"), *duel(5, 0, "bob", "cyd", deal=50)])
+
+    bob = by_name(found)["bob"]
+    assert sum(one.rating for one in found.players) == pytest.approx(0, abs=1e-3)
+    assert bob.low is not None and bob.high is not None
+    assert bob.low < bob.rating - 1 and bob.high > bob.rating + 1
+
+
+def test_who_won_everything_is_not_told_apart_from_one_of_whom_little_is_known() -> None:
+    found = rate([*duel(5, 0, "ann", "cyd"), *duel(1, 2, "bob", "cyd", deal=50)])
+
+    assert by_name(found)["ann"].one_sided == "never lost"
+    assert found.apart == ()
+
+
+def test_an_interval_can_be_checked_by_hand() -> None:
+    games_played, prior, reach = 12, 1 / 4**2, 2.200985  # of Student's t, with 11 degrees of freedom
+
+    found = rate(duel(6, 6, "ann", "bob"))
+
+    ann = by_name(found)["ann"]
+    assert (ann.rating, ann.low is None) == (0, False)
+    curvature = games_played * (1 - found.ties / (2 + found.ties)) / 4
+    variance = games_played * (1 / 2) ** 2 / (2 * curvature + prior) ** 2 * games_played / (games_played - 1)
+    assert ann.high == pytest.approx(ELO * reach * np.sqrt(variance), rel=1e-4)
+
+
+def test_the_probability_of_being_best_is_that_of_students_t() -> None:
+    ann = by_name(rate(duel(7, 3, "ann", "bob")))["ann"]
+
+    assert ann.low is not None
+    error = (ann.rating - ann.low) / stdtrit(9, 0.975)
+    assert ann.best == pytest.approx(stdtr(9, ann.rating / error), abs=0.005)
 
 
 def test_those_who_never_met_are_not_told_apart() -> None:

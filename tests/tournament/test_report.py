@@ -16,7 +16,7 @@ from fairplay.render.text import printable
 from fairplay.tournament import plots
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.ejections import MOST_TOLD, Told, chosen, journal_of
-from fairplay.tournament.figures import Ejection, meetings
+from fairplay.tournament.figures import Ejection, Pace, meetings
 from fairplay.tournament.report import LONGEST_STORY, answered, report, standings_table, write_report
 from fairplay.tournament.spec import Cup
 from tests.journal.forging import forge, opening
@@ -251,6 +251,16 @@ def test_there_is_a_page_before_anybody_played(tmp_path: Path) -> None:
     assert "0 matches" in page.text
 
 
+def test_nothing_is_said_of_how_likely_an_unrated_player_is_the_best(tmp_path: Path) -> None:
+    names = [*NAMES, "dan"]
+
+    page = read(page_of(tmp_path, by_lot(NAMES, 90), cup_of(names)))
+
+    row = page.text.partition("dan ./bots/3.py")[2].partition("Ratings are")[0]
+    assert "never played" in row
+    assert "%" not in row
+
+
 def test_matches_that_do_not_count_are_said_with_the_reason(tmp_path: Path) -> None:
     void = [Counted(match=f"v{it}", deal=0, names=("ann", "bob"), void="the <disk> was full") for it in range(3)]
 
@@ -287,6 +297,21 @@ def test_a_matrix_shows_the_share_of_the_row() -> None:
 
     numbers = [text for text in picture.texts if text.strip().isdigit()]
     assert numbers == ["75", "25"]
+
+
+def test_players_that_took_no_time_are_drawn_too() -> None:
+    slow, quick = Pace("ann", 3, 0.5, 0.9), Pace("bob", 3, 0.0, 0.0)
+
+    assert len(marks(plots.paces_plot([slow, quick]))) == len(marks(plots.paces_plot([slow, slow])))
+
+
+def test_bars_of_faults_begin_where_others_end() -> None:
+    row = replace(stood(cup_of(["ann"]), [])[0][0], faults={"crashed": 3, "illegal": 2, "timed_out": 1})
+
+    bars = re.findall(r'<path d="M ([\d.]+) [^"]*?L ([\d.]+) [^"]*" clip-path[^>]*fill: #', plots.faults_plot([row]))
+
+    assert len(bars) == 3
+    assert [begin for begin, _ in bars[1:]] == [end for _, end in bars[:-1]]
 
 
 def test_a_matrix_has_an_end() -> None:

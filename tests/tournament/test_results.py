@@ -14,7 +14,7 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.figures import Pace, meetings, paces
-from fairplay.tournament.results import put, write_results
+from fairplay.tournament.results import LONGEST, put, write_results
 from fairplay.tournament.spec import Cup
 from tests.some import some
 from tests.tournament.cups import HOSTILE, SEED, by_lot, cup_of, stood
@@ -168,6 +168,15 @@ def test_no_reader_finds_a_formula_behind_a_separator_in_a_name(tmp_path: Path, 
 
     assert any("ann" in cell for cell in cells)
     assert not [cell for cell in cells if cell.startswith(tuple("=+-@＝")) and not is_number(cell)]
+
+
+def test_a_cell_of_the_sheet_has_an_end(tmp_path: Path) -> None:
+    cup = cup_of(["ann", "bob"])
+    cup = replace(cup, players=(replace(cup.players[0], address="exec:" + "x" * 100_000), cup.players[1]))
+
+    written(tmp_path, by_lot(["ann", "bob"]), cup)
+
+    assert len(sheet(tmp_path)[0]["address"]) == LONGEST
 
 
 def is_number(text: str) -> bool:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, PlayerEjected, Revealed, RoundBegan
 from fairplay.tournament.places import FILE
 from fairplay.tournament.ratings import rate
-from fairplay.tournament.round import MOST_ATTEMPTS, MOST_FAILURES, MOST_IN_A_ROW
-from fairplay.tournament.runners import here, pool
+from fairplay.tournament.round import MOST_ATTEMPTS, MOST_FAILURES, MOST_IN_A_ROW, keep
+from fairplay.tournament.runners import Hand, Here, Runner, Source, here, outcome_of_death, pool
 from fairplay.tournament.settings import Duplicate, RoundRobin
 from fairplay.tournament.spec import Consequence
 from fairplay.tournament.standings import standings
+from fairplay.tournament.worker import Played
 from tests.some import some
 from tests.tournament.small_cups import BAD, SEED, Noting, cup_of, facts_in, played
 
@@ -250,3 +252,34 @@ def test_failures_of_the_host_do_not_use_up_the_attempts_at_a_match(
 
     assert [attempt.host for attempt in notebooks.read(tmp_path).attempts[match.match]] == [True, True, False, False]
     assert match.played == f"{match.match}-{MOST_ATTEMPTS}"
+
+
+def test_half_of_a_journal_that_was_sent_is_not_kept(tmp_path: Path) -> None:
+    kept: list[Path] = []
+
+    class Dying(Runner):
+        """Its worker dies in the middle of the first match, far away."""
+
+        def play(self, source: Source) -> Iterator[Played | None]:
+            lost = source.take()
+            assert lost is not None
+            yield Played(outcome_of_death(lost), b"half of a line")
+            kept.extend((tmp_path / "matches").iterdir())
+            yield from super().play(source)
+
+    cup = cup_of("random", "greedy", format=RoundRobin(games=1))
+
+    ((match,), _) = played(cup, tmp_path, lambda: Dying([Hand(Here)]))
+
+    assert kept == []
+    assert match.places
+
+
+def test_a_journal_that_was_sent_is_as_private_as_others(tmp_path: Path) -> None:
+    played(cup_of("random", "greedy", format=RoundRobin(games=1)), tmp_path)
+    written, sent = tmp_path / "matches" / "m00001.jsonl", tmp_path / "matches" / "m00002.jsonl"
+
+    keep(sent, written.read_bytes())
+
+    assert sent.read_bytes() == written.read_bytes()
+    assert sent.stat().st_mode == written.stat().st_mode

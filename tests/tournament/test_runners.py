@@ -14,6 +14,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run
@@ -356,3 +357,25 @@ def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_p
                 raise KeyboardInterrupt
 
     assert flag.read_text() == "interrupted"
+
+
+def test_a_match_that_is_played_apart_leaves_nothing_in_the_folder_of_its_tournament(tmp_path: Path) -> None:
+    folder = tmp_path / "cup"
+    (spec,) = bots(folder / "matches", 1)
+
+    played_apart = worker.play_apart(replace(spec, key=str(folder / "key"), hidden=(str(folder),)))
+
+    assert played_apart.outcome.result is not None
+    assert played_apart.journal
+    assert not folder.exists()
+
+
+def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
+    script = (
+        "import os; from fairplay.tournament.worker import pin; cores = len(os.sched_getaffinity(0));"
+        "pin(cores, cores + 1); print(len(os.sched_getaffinity(0)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout == "1\n"

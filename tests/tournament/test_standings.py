@@ -62,6 +62,14 @@ def test_the_ranking_of_a_format_comes_before_ratings() -> None:
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (2, "bob")]
 
 
+def test_of_those_who_share_a_rank_the_better_rated_is_told_first() -> None:
+    counted = by_lot(["cyd", "bob", "ann"], 100)
+
+    rows = standings(PLAYERS, counted, (("ann", "bob", "cyd"),), rate(counted))
+
+    assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (1, "bob"), (1, "ann")]
+
+
 def test_whoever_a_ranking_leaves_out_is_last() -> None:
     counted = by_lot(["ann", "bob", "cyd"], 100)
 
@@ -193,6 +201,15 @@ def test_a_table_says_what_its_marks_mean() -> None:
 
     assert (ann.split()[0], ann.split()[2][-1], bob.split()[0]) == ("1", "?", "2x")
     assert below == ["? too few games to rely on", "x expelled from the tournament"]
+
+
+def test_a_table_explains_the_mark_of_a_single_player() -> None:
+    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), [*by_lot(["ann", "bob"], 200), match("ann cyd", 1, 2)])
+
+    lines = table(rows)
+
+    assert ["too few" in row.note for row in rows].count(True) == 1
+    assert lines[-1] == "? too few games to rely on"
 
 
 def test_there_is_a_table_before_anybody_played() -> None:

@@ -200,6 +200,13 @@ def test_the_first_round_is_drawn_and_not_taken_from_the_file() -> None:
     assert len(firsts) > 4
 
 
+def test_players_with_equal_points_are_drawn_anew_each_round() -> None:
+    rounds, _ = conducted(cup_of(8, Swiss(6, 2)), void)
+
+    drawn = {frozenset(frozenset(names(spec)) for spec in matches) for matches in rounds}
+    assert len(drawn) > 4
+
+
 def test_a_newcomer_begins_with_nothing_and_plays_at_once() -> None:
     newcomer = Entrant("random", "new")
 

@@ -158,3 +158,12 @@ def test_a_tournament_whose_seed_was_chosen_does_not_go_on_with_one_that_is_draw
         conduct(replace(cup, seed=bytes(32)), tmp_path, here, drawn=not was_drawn)
     if was_drawn:
         assert conduct(replace(cup, seed=bytes(32)), tmp_path, here, drawn=True).over
+
+
+def test_a_tournament_that_is_refused_leaves_no_folder_behind(tmp_path: Path) -> None:
+    cup = cup_of("ann=greedy", f"bob=exec:{tmp_path / 'none'}", sandbox="none")
+
+    with pytest.raises(BadRequest, match="none"):
+        conduct(cup, tmp_path / "cups" / "autumn", here)
+
+    assert list(tmp_path.iterdir()) == []

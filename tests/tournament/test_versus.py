@@ -7,6 +7,7 @@ import pytest
 
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.formats.versus import AT_ONCE, verdict_of
+from fairplay.tournament.sequential import Test
 from fairplay.tournament.settings import Versus
 from tests.some import some
 from tests.tournament.conducting import Judge, Verdict, all_tied, by_number, conducted, cup_of, names, void
@@ -68,6 +69,22 @@ def test_each_deal_has_everybody_in_each_seat_once(players: int) -> None:
         assert all(spec.sealed for spec in group)
         sat = Counter((name, seat) for spec in group for seat, name in enumerate(names(spec)))
         assert set(sat.values()) == {1}
+
+
+def test_at_a_table_of_three_each_sits_behind_each_other_equally_often() -> None:
+    (matches,), _ = conducted(cup_of(3, Versus(games=12, table=3)), all_tied)
+
+    behind = Counter((seats[seat - 1], seats[seat]) for seats in map(names, matches) for seat in range(3))
+    assert len(behind) == 6
+    assert set(behind.values()) == {6}
+
+
+def test_the_errors_that_are_asked_for_are_those_of_the_test() -> None:
+    settings = Versus(alpha=0.01, beta=0.2)
+
+    verdict = verdict_of(cup_of(2, settings), settings, [])
+
+    assert (verdict.low, verdict.high) == Test(settings.elo0, settings.elo1, 0.01, 0.2).bounds
 
 
 def test_who_fills_the_table_decides_nothing() -> None:

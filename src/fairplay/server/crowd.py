@@ -43,8 +43,10 @@ def neighbourhood(place: str) -> str:
 
     >>> neighbourhood("192.0.2.1:4000"), neighbourhood("[::ffff:192.0.2.1]:4000"), neighbourhood("[2001:db8::1]:4000")
     ('192.0.2.1', '192.0.2.1', '2001:db8::/64')
+    >>> neighbourhood("[fe80::1%eth0]:4000")
+    'fe80::/64'
     """
-    address = ip_address(place.rpartition(":")[0].strip("[]").partition("%")[0])
+    address = ip_address(place.rpartition(":")[0].strip("[]"))
     if isinstance(address, IPv6Address):
         return str(address.ipv4_mapped or ip_network((address, 64), strict=False))
     return str(address)
