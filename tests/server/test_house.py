@@ -279,7 +279,7 @@ async def test_who_comes_back_to_its_seat_keeps_it_whatever_it_wants_to_play_nex
     last = await ann.play("suspended")
     await playing
 
-    assert last["why"] == "chess is not played here"
+    assert (last["why"], last["again"]) == ("chess is not played here", 0.0)
     [path] = house.journals().values()
     assert not verify(read(path)).ejected
 

@@ -222,6 +222,19 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
     run(host())
 
 
+def test_a_guest_that_comes_back_with_its_pass_takes_no_name_like_one_that_has_a_token(tmp_path: Path) -> None:
+    async def host() -> None:
+        make_token(tmp_path, "ann")
+        async with opened(tmp_path) as door:
+            caller, first, _ = await door.sign_up({"name": "bob"})
+            caller.leave()
+            await door.house.until("gone", "bob")
+            _, welcome, _ = await door.sign_up({"name": "Ann", "token": first["token"]})
+            assert welcome["name"].startswith("Ann-")
+
+    run(host())
+
+
 def test_nobody_takes_a_name_like_that_of_somebody_who_is_not_here(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")

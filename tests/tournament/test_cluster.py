@@ -48,6 +48,11 @@ def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: L
     asyncio.run(reach(cluster.scheduler_address, cluster.security))
 
 
+def test_two_clusters_of_our_own_run_beside_each_other_without_a_warning(cluster: LocalCluster) -> None:
+    with local_cluster(1) as other:
+        assert other.scheduler_address != cluster.scheduler_address
+
+
 def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalCluster) -> None:
     assert cluster.scheduler is not None
     port = cluster.scheduler.http_server.port

@@ -234,6 +234,11 @@ def test_there_is_a_table_before_anybody_played() -> None:
             "ann>cyd",
             "ann is better than cyd; ann and bob cannot be told apart yet; bob and cyd cannot be told apart yet",
         ),
+        (
+            "bob ann cyd",
+            "bob>ann",
+            "bob is better than ann; bob and cyd cannot be told apart yet; ann and cyd cannot be told apart yet",
+        ),
         ("a b c d e f g", "a>b a>c a>d a>e a>f a>g b>g", "7 of 21 pairs are told apart; "
          "a is better than all others; b is better than 1 of 6 others"),
     ],

@@ -47,6 +47,7 @@ def local_cluster(workers: int) -> LocalCluster:
             protocol="tls://",
             security=new_key(),
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},  # any port, or a second cluster would complain
             silence_logs=logging.ERROR,
         )
 
