@@ -150,6 +150,15 @@ def test_an_unfinished_match_becomes_no_page(game: str, why: str, tmp_path: Path
     assert not page.exists()
 
 
+def test_a_match_is_printed_as_a_seat_has_seen_it(tmp_path: Path) -> None:
+    fairplay("play", "q", "random", "random", "--seed", "1", "--journal", str(tmp_path), "--quiet")
+    [path] = tmp_path.glob("*.jsonl")
+
+    shown = {seat: fairplay("replay", str(path), *seat).out for seat in ((), ("--seat", "0"), ("--seat", "1"))}
+
+    assert len(set(shown.values())) == 3
+
+
 @pytest.mark.parametrize("how", BROKEN)
 def test_no_broken_journal_becomes_a_page(how: str, tmp_path: Path) -> None:
     path = spoil(journal(tmp_path), how)

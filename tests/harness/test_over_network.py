@@ -335,6 +335,19 @@ def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pyt
     ]
 
 
+@pytest.mark.parametrize("game", ["tsuro", "q"])
+def test_clients_of_other_games_log_their_calls_too(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Script() as host:
+        where, port = host_and_port(host.address)
+        if game == "tsuro":
+            tsuro_clients(where, port, [{"name": "ann", "strategy": "first"}], verbose=True)
+        else:
+            q_clients(port, {**clients(["ann", "dag"]), "host": where}, verbose=True)
+
+    said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
+    assert "fairplay: ann TIME the server has hung up" in said
+
+
 def test_the_command_of_the_clients_logs_calls_if_that_is_asked_for_and_prints_nothing() -> None:
     with Script(b'["start",[true]]') as host:
         port = host_and_port(host.address)[1]
