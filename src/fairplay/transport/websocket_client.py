@@ -39,7 +39,7 @@ def dial_websocket(
             connection = plain if tls is None else leaving.enter_context(secured(plain, host, tls))
             client = WebSocketClient(connection, uri)
             client.shake_hands()
-        except (WebSocketException, OSError, Lost) as error:
+        except (WebSocketException, OSError) as error:
             raise BadRequest(f"there is no WebSocket at {uri}: {reason(error)}") from None
         leaving.callback(client.hang_up)
         yield client.messages(patience), client.sender(patience=seconds_of(patience))
