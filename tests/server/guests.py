@@ -17,6 +17,7 @@ from fairplay import Local, house_strategy
 from fairplay.core.events import Acted, Ejected, Receipt, Result
 from fairplay.games import title
 from fairplay.journal.replay import Recorded, begin, read
+from fairplay.journal.unfinished import has_begun
 from fairplay.journal.verify import check_receipt, verify
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
@@ -217,8 +218,8 @@ class Served:
         return [one for one in self.told if one["event"] == event]
 
     def journals(self) -> list[Path]:
-        """Of all matches, the oldest first."""
-        return sorted((self.folder / "matches").glob("*.jsonl"))
+        """Of all matches that have begun; of one that has not, a server that was killed may leave an empty file."""
+        return [path for path in sorted((self.folder / "matches").glob("*.jsonl")) if has_begun(path)]
 
 
 @contextmanager
