@@ -34,7 +34,7 @@ from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.transport import event_loop
-from fairplay.transport.line import Line
+from fairplay.transport.line import Hear, Line
 
 SECONDS = 10.0
 SEATS = 2
@@ -64,23 +64,19 @@ class InMemory(Line):
     def __init__(self) -> None:
         self._asked: wire.WireMessage
 
-    async def send(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         """Hear a question."""
         self._asked = wire.decode_line(text)
 
-    async def receive(self) -> bytes:
+    def listen(self, hear: Hear | None) -> None:
         """Say something to that, unless it is about a turn."""
         assert isinstance(self._asked, wire.Asked)
-        if isinstance(self._asked, wire.TakeTurn):
-            await asyncio.Event().wait()
-        return wire.encode({"nonce": self._asked.nonce, "answer": None})
+        if hear is not None and not isinstance(self._asked, wire.TakeTurn):
+            reply = wire.encode({"nonce": self._asked.nonce, "answer": None})
+            asyncio.get_running_loop().call_soon(hear, reply)
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """There is nothing to cut."""
-
-    def evidence(self) -> str:
-        """There is nothing to know."""
-        return ""
 
 
 async def waiting(matches: int, seconds: float) -> Figure:

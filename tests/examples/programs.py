@@ -1,9 +1,10 @@
 """Play matches with a program in one seat and house players in the others, and write down all that is said."""
 
 import asyncio
-from asyncio.subprocess import PIPE
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import msgspec
 
 from fairplay import Match, play_async
 from fairplay.core.chance import derive, seed_from
@@ -14,11 +15,9 @@ from fairplay.players.address import open_player
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.protocol.limits import Limits
-from fairplay.protocol.wire import MOST_BYTES
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.testing.scripted import AsyncScripted, playing
-from fairplay.transport.line import Line
-from fairplay.transport.stream import Stream
+from fairplay.transport.line import Call, Hear, Heard, Line
 
 AnyGame = Game[Any, Any, Any]
 AnyMatch = Match[Any, Any, Any]
@@ -48,19 +47,24 @@ class Tapped(Line):
         self.said: list[Said] = []
         self._line = line
 
-    async def wake(self) -> None:
-        await self._line.wake()
+    def acquire(self, then: Call) -> None:
+        self._line.acquire(then)
 
-    def rest(self) -> None:
-        self._line.rest()
+    def release(self) -> None:
+        self._line.release()
 
-    async def send(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         self.said.append(Said(True, text.rstrip(b"\n")))
-        await self._line.send(text)
+        self._line.send(text)
 
-    async def receive(self) -> bytes:
-        self.said.append(Said(False, await self._line.receive()))
-        return self.said[-1].text
+    def listen(self, hear: Hear | None) -> None:
+        def note(heard: Heard) -> None:
+            if isinstance(heard, bytes):
+                self.said.append(Said(False, heard))
+            if hear is not None:
+                hear(heard)
+
+        self._line.listen(None if hear is None else note)
 
     def evidence(self) -> str:
         return self._line.evidence()
@@ -71,7 +75,7 @@ class Tapped(Line):
             self.said.append(Said(True, text.rstrip(b"\n")))
         return taken
 
-    def when_lost(self, call: Callable[[], None]) -> None:
+    def when_lost(self, call: Call) -> None:
         self._line.when_lost(call)
 
     async def hang_up(self, last: bytes, within: float) -> None:
@@ -111,26 +115,21 @@ async def refereed(
     match: AnyMatch, table: Sequence[str | Sequence[str]], match_id: str, limits: Limits, record: Record
 ) -> Played:
     channels: list[Any] = []
+    err: list[bytes] = []
     for seat, who in enumerate(table):
         if isinstance(who, str):
             channels.append(house_player(who, match, seat))
         else:
-            process = await asyncio.create_subprocess_exec(*who, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=MOST_BYTES)
-            assert process.stdin is not None
-            assert process.stdout is not None
-            tapped = Tapped(Stream(process.stdout, process.stdin))
-            program = Remote(tapped, match.game, match_id=match_id, limits=limits)
-            channels.append(program)
-    try:
-        await program.hello()
-        final = await play_async(match, channels, record)
-        _, err = await asyncio.wait_for(process.communicate(), 60)  # the line was cut, and that ends the program
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode is not None
-    return Played(final, process.returncode, err.decode(), tapped.said)
+            program = await Program.start(who, sandbox=Sandbox(Level.NONE), hear=err.append)
+            tapped = Tapped(program)
+            ending = msgspec.structs.replace(limits, goodbye=60)  # the line is cut, and that ends the program
+            remote = Remote(tapped, match.game, match_id=match_id, limits=ending)
+            channels.append(remote)
+    await remote.hello()
+    final = await play_async(match, channels, record)
+    code = program._transport.get_returncode()
+    assert code is not None
+    return Played(final, code, b"".join(err).decode(), tapped.said)
 
 
 async def shut_in(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tuple[AnyMatch, str]:

@@ -5,7 +5,6 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -25,9 +24,9 @@ from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import dealt
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport.connection import over_tcp
 from fairplay.transport.line import Line
-from fairplay.transport.stream import Stream
-from fairplay.transport.websocket import WebSocket
+from fairplay.transport.websocket import WebSocket, over_websocket
 from tests.hosting.soak import played_at
 from tests.players.cancelling import When, cancelled_at
 from tests.players.programs import first_card, holdings, script
@@ -50,47 +49,46 @@ def open_now() -> tuple[int, int]:
 
 
 @asynccontextmanager
-async def pair(size: int | None = None) -> AsyncIterator[tuple[Any, socket.socket]]:
-    """The streams of one end of a connection, and the other end."""
+async def pair(size: int | None = None) -> AsyncIterator[tuple[socket.socket, socket.socket]]:
+    """The two ends of a connection."""
     ours, theirs = socket.socketpair()
     with theirs:
         if size is not None:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
         theirs.setblocking(False)
-        yield await asyncio.open_connection(sock=ours, limit=wire.MOST_BYTES), theirs
+        yield ours, theirs
 
 
-async def never_read(streams: Any) -> Stream:
+async def never_read(sock: socket.socket) -> Line:
     """A line whose other end does not read, so that nothing more can be sent."""
-    line = Stream(*streams)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0.01):
-            await line.send(b"x" * 1_000_000)
+    line = await over_tcp(sock)
+    line.send(b"x" * 1_000_000)
     return line
 
 
-async def surfed(streams: Any, theirs: socket.socket) -> WebSocket:
+async def surfed(sock: socket.socket, theirs: socket.socket) -> WebSocket:
     """A line over WebSocket that was greeted."""
     protocol = ClientProtocol(parse_uri("ws://127.0.0.1:1/"))
     protocol.send_request(protocol.connect())
     theirs.sendall(b"".join(protocol.data_to_send()))
-    line = WebSocket(*streams)
-    await line.send(b"hello\n")
+    line = await over_websocket(sock)
+    line.send(b"hello\n")
+    theirs.setblocking(True)
+    await asyncio.to_thread(theirs.recv, 4096)
     return line
 
 
 async def closing(at: int, when: When, ejected: Ejected | None) -> bool:
     """Is there an n-th await while a program, two connections and a WebSocket are closed? Cancel there, and look."""
     before = open_now()
-    async with pair() as (streams, _), pair(4096) as (full, _), pair() as (web, surfer):
-        lines: list[Line] = [Stream(*streams), await never_read(full), await surfed(web, surfer)]
+    async with pair() as (plain, _), pair(4096) as (full, _), pair() as (web, surfer):
+        lines: list[Line] = [await over_tcp(plain), await never_read(full), await surfed(web, surfer)]
         program = await Program.start(LINGERS, sandbox=PLAIN)
         remotes = [Remote(line, GAME, limits=LIMITS) for line in (*lines, program)]
         work = remotes[at % 4].close(ejected) if ejected else close_all_async(remotes)
         cancelled = await cancelled_at(at if ejected is None else 1 + at // 4, when, work)
         if ejected is None:
-            found = [streams[1], full[1], web[1]]
-            assert [stream.get_extra_info("socket").fileno() for stream in found] == [-1] * 3
+            assert [each.fileno() for each in (plain, full, web)] == [-1] * 3
         else:
             await close_all_async(remotes[: at % 4] + remotes[at % 4 + 1 :])
     assert open_now() == before, at
@@ -189,10 +187,9 @@ def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: When, tmp_path: P
 
 def test_a_peer_that_never_reads_is_really_cut() -> None:
     async def hang_up() -> int:
-        async with pair(4096) as (streams, _):
-            line = await never_read(streams)
+        async with pair(4096) as (ours, _):
+            line = await never_read(ours)
             await line.hang_up(b"goodbye\n", 0.01)
-            number: int = streams[1].get_extra_info("socket").fileno()
-            return number
+            return ours.fileno()
 
     assert asyncio.run(hang_up()) == -1

@@ -57,83 +57,41 @@ class Clockwork(TimingEventLoop):
 class Scripted(Line):
     """A line on which everything comes by a script. It remembers what was sent, and how it was hung up."""
 
-    def __init__(self, *steps: Step, sending: float = 0.0, known: str = "") -> None:
+    def __init__(self, *steps: Step, known: str = "") -> None:
         self.sent: list[Question] = []
         self.hung_up: list[tuple[bytes, float]] = []
         self.cancelled = 0
         self.steps = list(steps)
-        self._sending = sending
+        self._listening: asyncio.TimerHandle | None = None
         self._known = known
 
-    async def send(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         """Take a question."""
         assert text.endswith(b"\n") and text.count(b"\n") == 1
-        await self._wait(self._sending)
         self.sent.append(msgspec.json.decode(text))
-
-    async def receive(self) -> bytes:
-        """The next line of the script, after its time; then nothing, for ever."""
-        if not self.steps:
-            await self._wait(1e9)
-        after, what = self.steps.pop(0)
-        await self._wait(after)
-        if isinstance(what, Closed | TooMuch):
-            raise what
-        return what if isinstance(what, bytes) else what(self.sent)
-
-    async def hang_up(self, last: bytes, within: float) -> None:
-        """Remember it."""
-        self.hung_up.append((last, within))
-
-    def evidence(self) -> str:
-        """What is known."""
-        return self._known
-
-    async def _wait(self, seconds: float) -> None:
-        try:
-            if seconds:
-                await asyncio.sleep(seconds)
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
-
-
-class Prompt(Line):
-    """The same line for whoever asks at once and is called back."""
-
-    at_once = True
-
-    def __init__(self, line: Scripted) -> None:
-        self._line = line
-        self._listening: asyncio.TimerHandle | None = None
-
-    def say(self, text: bytes) -> None:
-        """Take a question."""
-        assert text.endswith(b"\n") and text.count(b"\n") == 1
-        self._line.sent.append(msgspec.json.decode(text))
 
     def listen(self, hear: Hear | None) -> None:
         """Call with the next line of the script, after its time; then with nothing, for ever."""
         if self._listening is not None:
             self._listening.cancel()
-            self._line.cancelled += 1
+            self.cancelled += 1
             self._listening = None
         if hear is not None:
-            after, what = self._line.steps.pop(0) if self._line.steps else (1e9, b"")
+            after, what = self.steps.pop(0) if self.steps else (1e9, b"")
             self._listening = asyncio.get_running_loop().call_later(after, self._pass_on, hear, what)
 
     def _pass_on(self, hear: Hear, what: bytes | Reply | Closed | TooMuch) -> None:
         self._listening = None
-        hear(what if isinstance(what, bytes | Closed | TooMuch) else what(self._line.sent))
+        hear(what if isinstance(what, bytes | Closed | TooMuch) else what(self.sent))
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Remember it."""
         self.listen(None)
-        await self._line.hang_up(last, within)
+        self.hung_up.append((last, within))
 
     def evidence(self) -> str:
         """What is known."""
-        return self._line.evidence()
+        return self._known
 
 
 def answering(answer: Any, question: int = -1) -> Reply:

@@ -14,12 +14,9 @@ from fairplay.players.remote import Remote
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.nonces import Nonces
-from fairplay.transport.connection import Connection
-from fairplay.transport.line import Line
-from fairplay.transport.stream import Stream
+from fairplay.transport.connection import over_tcp
 from tests.players.lines import Clockwork, Question, Scripted, answering, in_clockwork
 from tests.players.test_remote import BOWS, GAME, NEVER, PASSES, START, TURN
-from tests.players.ways import way  # noqa: F401
 
 TICK = 1e-6  # seconds
 LIMITS = Limits(move=5.0)
@@ -29,21 +26,12 @@ PASS = {"type": "pass"}
 # Bytes in a socket.
 
 
-async def stream_at(sock: socket.socket) -> Line:
-    return Stream(*await asyncio.open_connection(sock=sock, limit=wire.MOST_BYTES))
-
-
-async def connection_at(sock: socket.socket) -> Line:
-    _, connection = await asyncio.get_running_loop().connect_accepted_socket(Connection, sock)
-    return connection
-
-
-def said_after(seconds: float, over: Callable[[socket.socket], Any], *, twice: bool = False) -> Answer:
+def said_after(seconds: float, *, twice: bool = False) -> Answer:
     """The answer of somebody who writes its reply to a real socket after so many seconds, whole or in two parts."""
 
     async def ask(loop: Clockwork) -> Answer:
         ours, theirs = socket.socketpair()
-        line = await over(ours)
+        line = await over_tcp(ours)
         remote = Remote(line, GAME, limits=LIMITS)
         with theirs:
             asking = asyncio.ensure_future(remote.ask(TURN))
@@ -75,23 +63,18 @@ async def received(sock: socket.socket) -> bytes:
     return text
 
 
-both_lines = pytest.mark.parametrize("over", [stream_at, connection_at], ids=["a stream", "a connection"])
-
-
-@both_lines
 @pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
-def test_a_reply_that_lies_in_the_socket_when_the_time_is_up_is_in_time(over: Any, twice: bool) -> None:
-    answer = said_after(LIMITS.move, over, twice=twice)
+def test_a_reply_that_lies_in_the_socket_when_the_time_is_up_is_in_time(twice: bool) -> None:
+    answer = said_after(LIMITS.move, twice=twice)
 
     assert isinstance(answer, Answered), answer
     assert answer.value == Pass()
     assert answer.took == pytest.approx(LIMITS.move, abs=TICK)
 
 
-@both_lines
 @pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
-def test_a_reply_that_is_written_a_tick_later_is_too_late(over: Any, twice: bool) -> None:
-    answer = said_after(LIMITS.move + TICK, over, twice=twice)
+def test_a_reply_that_is_written_a_tick_later_is_too_late(twice: bool) -> None:
+    answer = said_after(LIMITS.move + TICK, twice=twice)
 
     assert isinstance(answer, Failed), answer
     assert (answer.fault, answer.why) == (Fault.TIMED_OUT, "no answer within 5 s")

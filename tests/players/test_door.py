@@ -597,9 +597,7 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
             await client.say(reply(question))
             (guest,) = await seating
             client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.1):
-                    await lines[0].send(b"x" * 50_000_000)
+            lines[0].send(b"x" * 50_000_000)
             since = time.monotonic()
             await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
             assert time.monotonic() - since < LIMITS.goodbye + 0.5

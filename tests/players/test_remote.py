@@ -20,10 +20,9 @@ from fairplay.protocol import replies, wire
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.replies import MOST_STALE
 from fairplay.transport import timer as timers
+from fairplay.transport.connection import over_tcp
 from fairplay.transport.line import Closed, TooMuch
-from fairplay.transport.stream import Stream
 from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
-from tests.players.ways import way  # noqa: F401
 
 GAME = Q()
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
@@ -88,13 +87,6 @@ def test_an_answer_after_the_deadline_is_too_late(seconds: float) -> None:
     assert (answer.fault, answer.why) == (Fault.TIMED_OUT, "no answer within 5 s")
     assert answer.took == pytest.approx(5.0, abs=0.002)
     assert "limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s" in answer.evidence
-
-
-@pytest.mark.parametrize("way", ["awaited"], indirect=True)  # what is said at once takes no time to send
-def test_the_time_to_send_counts_too(way: str) -> None:  # noqa: F811
-    assert isinstance(after(2.0, sending=2.9), Answered)
-    assert failed(after(2.0, sending=3.1)).fault is Fault.TIMED_OUT
-    assert failed(after(0.0, sending=5.1)).fault is Fault.TIMED_OUT
 
 
 def test_every_question_has_its_own_deadline() -> None:
@@ -199,7 +191,7 @@ def test_a_delay_of_ours_is_not_charged_to_the_bank() -> None:
 async def over_a_socket(limit: float, talk: Callable[[socket.socket], None], stalls: dict[float, float]) -> Answer:
     """The answer of somebody at a real socket in a thread, while the loop is stalled in earnest."""
     ours, theirs = socket.socketpair()
-    line = Stream(*await asyncio.open_connection(sock=ours, limit=wire.MOST_BYTES))
+    line = await over_tcp(ours)
     who = threading.Thread(target=talk, args=(theirs,), daemon=True)
     who.start()
     for moment, seconds in stalls.items():
@@ -584,9 +576,9 @@ def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch
     now: list[str] = []
 
     class Noting(Scripted):
-        async def send(self, text: bytes) -> None:
+        def send(self, text: bytes) -> None:
             now.append(wire.decode_line(text).nonce)
-            await super().send(text)
+            super().send(text)
 
     def careless(line: bytes) -> Any:
         reply = read(line)

@@ -6,7 +6,20 @@ import threading
 
 import pytest
 
-from fairplay.players.slots import Slots, slots
+from fairplay.players.slots import CpuSlot, Slots, slots
+
+
+async def taken(slots: Slots) -> CpuSlot:
+    """Wait for a place."""
+    free = asyncio.Event()
+    slot = CpuSlot(free.set)
+    slots.take(slot)
+    try:
+        await free.wait()
+    except BaseException:
+        slots.give_back(slot)
+        raise
+    return slot
 
 
 class Busy:
@@ -19,7 +32,7 @@ class Busy:
         self._lock = threading.Lock()
 
     async def work(self, seconds: float = 0.001) -> None:
-        await self._slots.take()
+        slot = await taken(self._slots)
         try:
             with self._lock:
                 self._now += 1
@@ -29,7 +42,7 @@ class Busy:
                 self._now -= 1
                 self.done += 1
         finally:
-            self._slots.give_back()
+            self._slots.give_back(slot)
 
 
 def test_no_more_are_at_work_than_there_are_places() -> None:
@@ -48,10 +61,10 @@ def test_who_comes_first_is_served_first() -> None:
         slots, served = Slots(1), list[int]()
 
         async def one(number: int) -> None:
-            await slots.take()
+            slot = await taken(slots)
             served.append(number)
             await asyncio.sleep(0)
-            slots.give_back()
+            slots.give_back(slot)
 
         await asyncio.gather(*(one(number) for number in range(20)))
         return served
@@ -79,23 +92,22 @@ def test_the_loops_of_a_process_share_its_places() -> None:
 def test_a_cancellation_at_any_moment_loses_no_place(later: int) -> None:
     async def cancelled() -> None:
         slots = Slots(1)
-        await slots.take()
-        waiting = [asyncio.create_task(slots.take()) for _ in range(3)]
+        first = await taken(slots)
+        waiting = [asyncio.create_task(taken(slots)) for _ in range(3)]
         await asyncio.sleep(0)
-        slots.give_back()
+        slots.give_back(first)
         for _ in range(later):
             await asyncio.sleep(0)
-        taken = sum(task.done() for task in waiting)
         for task in waiting:
             task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-        for _ in range(taken):
-            slots.give_back()
+        for found in await asyncio.gather(*waiting, return_exceptions=True):
+            if isinstance(found, CpuSlot):
+                slots.give_back(found)
         async with asyncio.timeout(5):
-            await slots.take()
+            await taken(slots)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.02):
-                await slots.take()
+                await taken(slots)
 
     asyncio.run(cancelled())
 
@@ -103,41 +115,35 @@ def test_a_cancellation_at_any_moment_loses_no_place(later: int) -> None:
 def test_who_waited_on_a_loop_that_is_closed_takes_no_place() -> None:
     slots = Slots(1)
 
-    async def leave() -> None:
-        await slots.take()
-        asyncio.get_running_loop().stop()
-        await slots.take()
+    async def leave() -> CpuSlot:
+        first = await taken(slots)
+        slots.take(CpuSlot(lambda: None))
+        return first
 
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(leave())
-    loop.run_forever()
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
-    slots.give_back()
+    slots.give_back(asyncio.run(leave()))
 
     async def take() -> None:
         async with asyncio.timeout(5):
-            await slots.take()
+            await taken(slots)
 
     asyncio.run(take())
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
 def test_who_gave_up_waiting_on_a_loop_that_does_not_run_now_takes_no_place() -> None:
     slots = Slots(1)
 
-    async def give_up() -> None:
-        await slots.take()
+    async def give_up() -> CpuSlot:
+        first = await taken(slots)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(slots.take(), 0.01)
+            await asyncio.wait_for(taken(slots), 0.01)
+        return first
 
     async def take() -> None:
         async with asyncio.timeout(5):
-            await slots.take()
+            await taken(slots)
 
     with asyncio.Runner() as kept:
-        kept.run(give_up())
-        slots.give_back()
+        slots.give_back(kept.run(give_up()))
         asyncio.run(take())
 
 

@@ -12,7 +12,7 @@ from fairplay.players.process import Program, children
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.cgroup import Group, MemoryKills, limit
 from fairplay.sandbox.level import MEGABYTE, Level, Sandbox
-from fairplay.transport.line import Closed
+from fairplay.transport.line import Closed, acquired, received
 from tests.players.machine import needs_strict
 from tests.sandbox.groups import needs
 
@@ -69,19 +69,19 @@ def test_a_program_that_is_killed_with_its_sandbox_is_to_blame_only_if_it_ran_ou
     async def fault() -> str:
         program = await Program.start(["cat"], sandbox=Sandbox(Level.STRICT))
         try:
-            await program.wake()
-            await program.send(b"there\n")
-            await program.receive()
+            await acquired(program)
+            program.send(b"there\n")
+            await received(program)
             (first,) = children(program._transport.get_pid())
             for number in children(first):
                 os.kill(number, signal.SIGKILL)
-            await program.receive()
+            await received(program)
         except Closed as closed:
             return str(closed)
         except HostFault as error:
             return str(error)
         finally:
-            program.rest()
+            program.release()
             await program.hang_up(b"", 0)
         return ""
 

@@ -24,6 +24,7 @@ from fairplay.sandbox.cgroup import available
 from fairplay.sandbox.freezing import Kept, keeper
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.process_tree import descendants
+from fairplay.transport.line import acquired
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, NoGroups, holdings, nothing_left, script, soon
 from tests.toy import Toy
@@ -112,9 +113,9 @@ def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: 
             for _ in range(9):
                 assert isinstance(await remote.ask(TURN), Answered)
                 found.append(await over(program, 0.1))
-            await program.wake()
+            await acquired(program)
             await computing(program)
-            program.rest()
+            program.release()
             return found
         finally:
             await remote.close(None)
@@ -153,7 +154,7 @@ def test_whoever_kills_the_keeper_has_killed_the_program_and_that_is_our_fault(t
             assert isinstance(await remote.hello(), Answered)
             (first,) = Path(f"/proc/{program._transport.get_pid()}/task").glob("*/children")
             os.kill(int(first.read_text()), 9)
-            await asyncio.wait_for(program._pipes.ended.wait(), 10)
+            await asyncio.wait_for(program._ended.wait(), 10)
             return await remote.ask(TURN)
         finally:
             await remote.close(None)
@@ -165,6 +166,14 @@ def test_whoever_kills_the_keeper_has_killed_the_program_and_that_is_our_fault(t
     assert nothing_left(before)
 
 
+async def thawed(kept: Kept) -> None:
+    """Wait until a program may run."""
+    ready: asyncio.Future[HostFault | None] = asyncio.get_running_loop().create_future()
+    kept.thaw(ready.set_result)
+    if fault := await ready:
+        raise fault
+
+
 def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freezing, "PATIENCE", 0.05)
 
@@ -172,7 +181,7 @@ def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPa
         kept = Kept()
         kept.freeze()
         try:
-            await kept.thaw()
+            await thawed(kept)
         finally:
             kept.end.close()
             kept.close()
@@ -194,7 +203,7 @@ def test_a_slow_keeper_is_waited_for_while_others_go_on() -> None:
         others = asyncio.create_task(tick())
         asyncio.get_running_loop().call_later(0.2, kept.end.send, b"sc")
         kept.freeze()
-        await kept.thaw()
+        await thawed(kept)
         others.cancel()
         kept.end.close()
         kept.close()
@@ -209,7 +218,7 @@ def test_whoever_has_ended_can_be_woken_and_stopped() -> None:
         kept.end.close()
         for _ in range(2):
             kept.freeze()
-            await kept.thaw()
+            await thawed(kept)
         kept.close()
 
     asyncio.run(wake())  # which raises, should it wait for an answer
@@ -316,9 +325,9 @@ def test_nobody_computes_before_it_is_asked(tmp_path: Path) -> None:
         try:
             await asyncio.sleep(0.5)  # for those who shut it in: where a keeper stops it, that one comes first
             before = await over(program, 0.3)
-            await program.wake()
+            await acquired(program)
             await computing(program)
-            program.rest()
+            program.release()
             return before
         finally:
             await program.hang_up(b"", 0)

@@ -25,7 +25,7 @@ from fairplay.server.status import FinishedSeen, HouseStatus, OfferSeen, WaiterS
 from fairplay.server.web import shown
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.hall import Hall
-from fairplay.transport.line import Line
+from fairplay.transport.line import Line, received
 from fairplay.transport.places import written_place
 from tests.page.matches import PLAYERS, Failing
 
@@ -117,9 +117,8 @@ class SmallHouse:
     async def greet(self, connection: socket.socket, place: str) -> None:
         """Let somebody look on, as at the door of a house."""
         line = await over_tcp(connection)
-        await line.send(wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n")
-        received = await line.receive()
-        reply = wire.read_reply(received)
+        line.send(wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n")
+        reply = wire.read_reply(await received(line))
         assert isinstance(reply, wire.Reply)
         said = wire.hello_decoder(reply.answer)
         if said.visit == "status":

@@ -20,7 +20,8 @@ from fairplay.server.lobby import Lobby
 from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Strangers, offer
 from fairplay.server.spectators import HUSH, Spectators
-from fairplay.transport.connection import MOST_HELD, over_tcp
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.framed import MOST_HELD
 from tests.players.test_door import run
 
 PATIENCE = 60.0  # seconds

@@ -16,14 +16,12 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.players.remote import Remote
-from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.transport import event_loop
 from fairplay.transport import timer as timers
-from fairplay.transport.stream import Stream
+from fairplay.transport.connection import over_tcp
 from fairplay.transport.timer import LAGS, PERIOD, Timer
 from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
-from tests.players.ways import way  # noqa: F401
 
 GAME = Fish(rows=4, columns=4)
 TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
@@ -133,9 +131,7 @@ def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms
             await asyncio.sleep(free)
 
     async def room(line: socket.socket) -> tuple[float, float]:
-        remote = Remote(
-            Stream(*await asyncio.open_connection(sock=line, limit=wire.MOST_BYTES)), GAME, limits=Limits(bank=60.0)
-        )
+        remote = Remote(await over_tcp(line), GAME, limits=Limits(bank=60.0))
         asked, answers = 0.0, []
         try:
             for _ in range(turns):
@@ -222,7 +218,7 @@ def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
         ours, theirs = socket.socketpair()
         others = asyncio.create_task(busy())
         with theirs:
-            remote = Remote(Stream(*await asyncio.open_connection(sock=ours)), GAME, limits=Limits(move=0.2))
+            remote = Remote(await over_tcp(ours), GAME, limits=Limits(move=0.2))
             since = time.monotonic()
             answer = await remote.ask(TURN)
             assert time.monotonic() - since >= 0.2

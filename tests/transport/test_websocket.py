@@ -22,8 +22,8 @@ from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.transport.line import Closed, Line
-from fairplay.transport.websocket import MOST_PIECES, WebSocket, over_websocket
+from fairplay.transport.line import Closed, Line, received
+from fairplay.transport.websocket import MAX_PIECES_PER_S, WebSocket, over_websocket
 from fairplay.transport.websocket_client import dial_websocket
 from tests.players.test_door import (
     EXPECTED,
@@ -228,7 +228,7 @@ def test_replies_may_come_in_many_fragments_turn_after_turn() -> None:
 
     since = time.monotonic()
     assert run(meet(honest(way))) == (EXPECTED, None)
-    assert sent[0] / (time.monotonic() - since) > MOST_PIECES, "too slow to show anything"
+    assert sent[0] / (time.monotonic() - since) > MAX_PIECES_PER_S, "too slow to show anything"
 
 
 def test_the_result_is_the_same_byte_by_byte() -> None:
@@ -424,7 +424,7 @@ LATE = (Fault.TIMED_OUT, "no answer within 0.3 s")
 NO_RULES = (Fault.MALFORMED, "broke the rules of WebSocket")
 GONE = (Fault.GONE, "the connection was closed")
 TOO_MUCH = (Fault.FLOOD, "sent more than 8192 bytes at once")
-TOO_MANY = (Fault.FLOOD, f"sent more than {MOST_PIECES} frames a second that are no message")
+TOO_MANY = (Fault.FLOOD, f"sent more than {MAX_PIECES_PER_S} frames a second that are no message")
 BAD: list[tuple[Way, tuple[Fault, str]]] = [
     (says_nothing, LATE),
     (pings_instead, LATE),
@@ -523,9 +523,7 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
             await surfer.say(reply(question))
             (guest,) = await seating
             surfer.writer.transport.pause_reading()  # type: ignore[attr-defined]
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.1):
-                    await lines[0].send(b"x" * 50_000_000)
+            lines[0].send(b"x" * 50_000_000)
             since = time.monotonic()
             await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
             assert time.monotonic() - since < LIMITS.goodbye + 0.5
@@ -576,7 +574,7 @@ async def line_and_surfer() -> AsyncIterator[tuple[WebSocket, Surfer]]:
         coming = asyncio.create_task(surfing(door))
         loop = asyncio.get_running_loop()
         line = await over_websocket((await loop.sock_accept(door._socket))[0])
-        await line.send(b'{"news":1}\n')
+        line.send(b'{"news":1}\n')
         surfer = await coming
         try:
             yield line, surfer
@@ -605,7 +603,7 @@ def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) 
 def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
     async def host() -> None:
         async with line_and_surfer() as (line, _):
-            waiting = asyncio.create_task(line.receive())
+            waiting = asyncio.create_task(received(line))
             await asyncio.sleep(0)
             await line.hang_up(b"", 0)
             with pytest.raises(Closed):

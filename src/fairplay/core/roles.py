@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Ejected, Event, Receipt
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
@@ -124,8 +124,8 @@ class AsyncChannel(Protocol):
 class QuickChannel(AsyncChannel, Protocol):
     """A channel over which one can ask without anybody waiting: to wake somebody for an answer takes a while."""
 
-    def put(self, message: Message, then: Callable[[Answer], None]) -> bool:
-        """Say it, and have this called with the answer. False: it has to be awaited."""
+    def put(self, message: Message, then: Callable[[Answer | HostFault], None]) -> bool:
+        """Say it, and have this called with the answer, or a fault of ours. False: it has to be awaited."""
 
     def forget(self) -> None:
         """Nobody wants to hear the answer any more."""

@@ -14,7 +14,7 @@ from fairplay.hosting.table import OPEN, Here
 from fairplay.hosting.terms import Terms
 from fairplay.journal.reenact import MOMENTS
 from fairplay.journal.replay import Recorded
-from fairplay.journal.transcript import Heard
+from fairplay.journal.transcript import Heard as HeardThen
 from fairplay.players.location import Command, House, Location, Near
 from fairplay.players.process import CHUNK, Program
 from fairplay.players.remote import DEFAULT, Remote
@@ -24,7 +24,7 @@ from fairplay.referee.local import Local
 from fairplay.referee.referee import judge, judge_acknowledgement
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Sandbox
-from fairplay.transport.line import Line
+from fairplay.transport.line import Call, Hear, Heard, Line
 
 LONGEST = 600  # characters of a line on stderr
 MOST_LINES = 500  # of stderr, for one question
@@ -48,21 +48,25 @@ class Overheard(Line):
         overheard._line = await Program.start(words, sandbox=sandbox, hear=overheard._hear)
         return overheard
 
-    async def wake(self) -> None:
-        await self._line.wake()
+    def acquire(self, then: Call) -> None:
+        self._line.acquire(then)
 
-    def rest(self) -> None:
-        self._line.rest()
+    def release(self) -> None:
+        self._line.release()
 
-    async def send(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         self._room = MOST_LINES
         self._tell(f"  > {fit(text)}")
-        await self._line.send(text)
+        self._line.send(text)
 
-    async def receive(self) -> bytes:
-        text = await self._line.receive()
-        self._replies.append(text)
-        return text
+    def listen(self, hear: Hear | None) -> None:
+        def note(heard: Heard) -> None:
+            if isinstance(heard, bytes):
+                self._replies.append(heard)
+            if hear is not None:
+                hear(heard)
+
+        self._line.listen(None if hear is None else note)
 
     def offer(self, text: bytes) -> bool:
         taken = self._line.offer(text)
@@ -70,7 +74,7 @@ class Overheard(Line):
             self._tell(f"  > {fit(text)}")
         return taken
 
-    def when_lost(self, call: Callable[[], None]) -> None:
+    def when_lost(self, call: Call) -> None:
         self._line.when_lost(call)
 
     async def hang_up(self, last: bytes, within: float) -> None:
@@ -127,7 +131,7 @@ class Rehearsal:
         """What tells the player of changes, if it wants to hear of them."""
         return getattr(self._channel, "changed", None)
 
-    async def hear(self, heard: Heard) -> Comparison:
+    async def hear(self, heard: HeardThen) -> Comparison:
         """Say to the player what the seat heard."""
         if self.changed is not None:
             for facts in range(self._known, heard.facts):
@@ -174,7 +178,7 @@ class Rehearsal:
             await asyncio.sleep(STRAGGLES)
             self._overheard.tell_rest()
 
-    def _judge(self, heard: Heard, answer: Answer | None) -> Fact | None:
+    def _judge(self, heard: HeardThen, answer: Answer | None) -> Fact | None:
         if answer is None:
             return None
         if isinstance(heard.message, TakeTurn):

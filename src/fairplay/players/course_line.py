@@ -8,12 +8,12 @@ from typing import cast
 from fairplay.core.events import Fault
 from fairplay.players.values import IllFormed, Scanner
 from fairplay.protocol import wire
-from fairplay.transport.line import Closed, Line, TooMuch
+from fairplay.transport.line import Closed, TooMuch
 
 LOOKS = 8  # turns of the event loop in which whatever lies in a socket is read
 
 
-class CourseLine(asyncio.Protocol, Line):
+class CourseLine(asyncio.Protocol):
     """A line on which values come; whatever comes is looked at when it comes, also if nobody waits for it.
 
     Besides `Closed` and `TooMuch`, what goes wrong can be `IllFormed`.
@@ -79,10 +79,6 @@ class CourseLine(asyncio.Protocol, Line):
         """Cut the line; in this protocol there are no last words."""
         self._transport.abort()
         await asyncio.sleep(0)  # in which it is really closed
-
-    def evidence(self) -> str:
-        """Nothing is known of the other end of a connection."""
-        return ""
 
     # What the event loop calls.
 

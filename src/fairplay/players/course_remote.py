@@ -36,8 +36,8 @@ class Client(Questioner):
     """
 
     def __init__(self, line: CourseLine, name: str | None = None, place: str = "") -> None:
-        super().__init__(line)
-        self._values = line
+        super().__init__(str)  # nothing is known of the other end of a connection
+        self._line = line
         self.name = name  # in a stranger's words
         self.place = place  # where it came from, as HOST:PORT
 
@@ -54,7 +54,7 @@ class Client(Questioner):
         """Make a call, and read the reply: whatever raises BadRequest there is not due."""
         if self._broken is not None:
             return self._broken
-        line = self._values
+        line = self._line
         await line.wake()
         timer = Timer(limit)
         received, early, late = b"", b"", b""

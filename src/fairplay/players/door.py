@@ -17,7 +17,7 @@ from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import close_all_async
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.hall import Hall
-from fairplay.transport.line import Closed, Line
+from fairplay.transport.line import Closed, Hear, Line
 from fairplay.transport.places import host_and_port, reason, written_place
 from fairplay.transport.timer import Timer
 
@@ -38,20 +38,13 @@ class Guest(msgspec.Struct, frozen=True):
 class Nobody(Line):
     """The line to a player that never came."""
 
-    async def send(self, text: bytes) -> None:
-        """There is nobody to hear it."""
-        raise Closed(Fault.GONE, "nobody came")
-
-    async def receive(self) -> bytes:
+    def listen(self, hear: Hear | None) -> None:
         """There is nobody to say anything."""
-        raise Closed(Fault.GONE, "nobody came")
+        if hear is not None:
+            asyncio.get_running_loop().call_soon(hear, Closed(Fault.GONE, "nobody came"))
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """There is nothing to cut."""
-
-    def evidence(self) -> str:
-        """There is nothing to know."""
-        return ""
 
 
 class Door:

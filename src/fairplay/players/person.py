@@ -11,23 +11,20 @@ import sys
 from contextlib import suppress
 
 from fairplay.core.errors import HostFault
-from fairplay.core.events import Fault
-from fairplay.protocol import wire
 from fairplay.referee.closing import surely
-from fairplay.transport.line import Closed
-from fairplay.transport.stream import Stream
+from fairplay.transport.connection import Connection
+from fairplay.transport.framed import closed
+from fairplay.transport.line import Call
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
 END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself
 
 
-class AtTerminal(Stream):
+class AtTerminal(Connection):
     """The line to a person. Whoever starts one has to hang up."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        super().__init__(reader, writer)
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        super().__init__()
         self._process = process
 
     @classmethod
@@ -42,7 +39,9 @@ class AtTerminal(Stream):
         async def begin() -> None:
             with theirs:
                 process = await asyncio.create_subprocess_exec(*words, stdout=out, pass_fds=(theirs.fileno(),))
-            begun.append(cls(process, *await asyncio.open_connection(sock=ours, limit=wire.MOST_BYTES)))
+            ours.setblocking(False)
+            _, line = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
+            begun.append(line)
 
         try:
             await surely(begin())
@@ -55,14 +54,13 @@ class AtTerminal(Stream):
             raise
         return begun[0]
 
-    async def receive(self) -> bytes:
-        """What they want to do; whoever is not waited for any more has to let go of the keyboard first."""
-        try:
-            return await super().receive()
-        except asyncio.CancelledError:
-            self._writer.transport.abort()
-            await surely(self._let_go())
-            raise
+    def stop_listening(self, then: Call) -> None:
+        """Cut the line, and wait until they have let go of the keyboard."""
+        self.listen(None)
+        if self._open:
+            self._transport.abort()
+        letting_go = asyncio.ensure_future(self._let_go())
+        letting_go.add_done_callback(lambda _: then())
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Say some last words, cut the line, and wait until the terminal is ours again."""
@@ -71,9 +69,15 @@ class AtTerminal(Stream):
         finally:
             await surely(self._let_go())
 
-    def closed(self) -> Closed:
+    def connection_lost(self, exc: Exception | None) -> None:
         """They have left, or what showed them the board has failed and said so on the terminal."""
-        return Closed(Fault.GONE, "left the table")
+        self._end(closed("left the table"))
+        super().connection_lost(exc)
+
+    def eof_received(self) -> bool:
+        """They have left."""
+        self._end(closed("left the table"))
+        return super().eof_received()
 
     async def _let_go(self) -> None:
         with suppress(TimeoutError):

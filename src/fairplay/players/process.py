@@ -3,21 +3,22 @@
 import asyncio
 import os
 import signal
-from asyncio.subprocess import PIPE, SubprocessStreamProtocol
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from asyncio.subprocess import PIPE
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.players.bot_log import BotLog
-from fairplay.players.slots import slots
-from fairplay.protocol import wire
+from fairplay.players.slots import CpuSlot, slots
 from fairplay.referee.closing import surely
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.level import Sandbox
-from fairplay.transport.line import Closed
-from fairplay.transport.stream import Stream
+from fairplay.transport.framed import FramedLine
+from fairplay.transport.line import Call, Closed
 
 MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
 CHUNK = 65536
@@ -28,62 +29,45 @@ MOST_READS = 20  # of stderr at once: no pipe holds more
 SIGNALS = range(1, 65)
 
 
-class Pipes(SubprocessStreamProtocol):
-    """The pipes of a process; says when it has ended, and when the last of them is closed.
+class Pipe(asyncio.Protocol):
+    """Where a program writes to. Asyncio's own would keep what it has read for a turn of the loop."""
 
-    Whoever is to hear its stderr does so as soon as it is read.
-    """
+    def __init__(self, take: Callable[[bytes], None], end: Callable[[], None]) -> None:
+        self._take = take
+        self._end = end
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Sequence[Callable[[bytes], None]] = ()) -> None:
-        super().__init__(limit=wire.MOST_BYTES, loop=loop)
-        self.hear = hear
-        self.last_words = b""  # the end of its stderr
-        self.ended = asyncio.Event()  # there is an exit code
-        self.closed = asyncio.Event()
-        self.open = {0, 1, 2}
-
-    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+    def data_received(self, data: bytes) -> None:
         """Something came."""
-        super().pipe_data_received(fd, data)
-        if fd == 2 and isinstance(data, bytes):
-            self.last_words = (self.last_words + data)[-MOST_LAST_WORDS:]
-            for hear in self.hear:
-                hear(data)
+        self._take(data)
 
-    def process_exited(self) -> None:
-        """The process has ended; somebody may still hold the pipes."""
-        super().process_exited()
-        self.ended.set()
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """One of the pipes is closed."""
-        super().pipe_connection_lost(fd, exc)
-        self.open.discard(fd)
-        if not self.open:
-            self.closed.set()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing more comes."""
+        self._end()
 
 
-class Program(Stream):
+class Program(asyncio.SubprocessProtocol, FramedLine):
     """A line to a program: its stdin and stdout. Of what it says on stderr only the end is kept.
 
     Whoever starts one has to hang up; and hears all of its stderr as it comes, if that is asked for. A log keeps it,
     with marks of what the program was told, and is closed with the line.
     """
 
-    def __init__(
-        self,
-        transport: asyncio.SubprocessTransport,
-        pipes: Pipes,
-        cell: Cell,
-        log: BotLog | None = None,
-    ) -> None:
-        assert pipes.stdin is not None and pipes.stdout is not None and pipes.stderr is not None
-        super().__init__(pipes.stdout, pipes.stdin)
-        self._transport = transport
-        self._pipes = pipes
+    def __init__(self, cell: Cell, hear: Callable[[bytes], None] | None = None, log: BotLog | None = None) -> None:
+        super().__init__()
         self._cell = cell
         self._log = log
-        self._listening = asyncio.create_task(self._listen(pipes.stderr))
+        self._listeners = [*([hear] if hear is not None else []), *([log.hear] if log is not None else [])]
+        self._last_words = b""  # the end of its stderr
+        self._slot: CpuSlot | None = None  # while it is asked, or waits for that
+        self._open = {0, 1, 2}  # its pipes
+        self._ended = asyncio.Event()  # there is an exit code
+        self._heard_all = asyncio.Event()  # of its stderr
+        self._closed = asyncio.Event()  # all pipes are
+        self._code_alarm: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.SubprocessTransport
+        self._stdin: asyncio.WriteTransport
+        self._stderr: asyncio.ReadTransport
 
     @classmethod
     async def start(
@@ -100,20 +84,26 @@ class Program(Stream):
         """
         loop, cell = asyncio.get_running_loop(), Cell(command, sandbox)
         begun: list[Program] = []
-        hearing = [*([hear] if hear is not None else []), *([log.hear] if log is not None else [])]
 
         async def begin() -> None:
-            transport, pipes = await loop.subprocess_exec(
-                lambda: Pipes(loop, hearing),
-                *cell.words,
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=PIPE,
-                pass_fds=cell.inherited,
-                start_new_session=True,  # a Ctrl-C is for us
-            )
-            cell.leave()
-            begun.append(cls(transport, pipes, cell, log))
+            with pipe() as (stdout, out), pipe() as (stderr, err):
+                _, program = await loop.subprocess_exec(
+                    lambda: cls(cell, hear, log),
+                    *cell.words,
+                    stdin=PIPE,
+                    stdout=out,
+                    stderr=err,
+                    pass_fds=cell.inherited,
+                    start_new_session=True,  # a Ctrl-C is for us
+                )
+                cell.leave()
+                begun.append(program)
+                program._reading, _ = await loop.connect_read_pipe(
+                    program._stdout_pipe, os.fdopen(os.dup(stdout), "rb", 0)
+                )
+                program._stderr, _ = await loop.connect_read_pipe(
+                    program._stderr_pipe, os.fdopen(os.dup(stderr), "rb", 0)
+                )
             cell.freezer.freeze()  # until it is first asked: it would take time from others
 
         try:
@@ -136,57 +126,61 @@ class Program(Stream):
         """What keeps it in, in words."""
         return " ".join(self._cell.enforced)
 
-    async def wake(self) -> None:
+    def acquire(self, then: Call) -> None:
         """Let it run, once there is a core for it; what it said before is heard before it is told anything."""
         if self._log is not None:
             self._read_stderr()
-        await slots().take()
-        try:
-            await self._cell.freezer.thaw()
-        except BaseException:
-            self.rest()
-            raise
 
-    def rest(self) -> None:
+        def thawed(fault: HostFault | None) -> None:
+            if fault is not None:
+                self._end(fault)
+            if self._slot is slot:  # or it was released meanwhile
+                then()
+
+        self._slot = slot = CpuSlot(lambda: self._cell.freezer.thaw(thawed))
+        slots().take(slot)
+
+    def release(self) -> None:
         """Stop it, and leave the core to others."""
-        try:
-            self._cell.freezer.freeze()
-        finally:
-            slots().give_back()
+        slot, self._slot = self._slot, None
+        if slot is not None:
+            try:
+                self._cell.freezer.freeze()
+            finally:
+                slots().give_back(slot)
 
-    async def send(self, text: bytes) -> None:
-        """Send a whole line; whoever never reads makes this wait."""
+    def send(self, text: bytes) -> None:
+        """Send a whole line."""
         if self._log is not None:
             self._log.asked(text)
-        try:
-            await super().send(text)
-        except Closed:
-            raise await self._broken_off() from None
+        if 0 in self._open:
+            self._stdin.write(text)
+        else:
+            self._break_off()
 
     def offer(self, text: bytes) -> bool:
         """Send a line, unless it is stopped or behind with reading."""
-        return not self._cell.freezer.frozen and super().offer(text)
-
-    async def receive(self) -> bytes:
-        """The next whole line, without its end."""
-        try:
-            return await super().receive()
-        except Closed:
-            raise await self._broken_off() from None
+        if self._cell.freezer.frozen or self._stdin.is_closing() or self._stdin.get_write_buffer_size():
+            return False
+        self._stdin.write(text)
+        return True
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words, close stdin and wait so long for it to end by itself; then kill whatever is left."""
         try:
-            with suppress(Closed, TimeoutError, HostFault):
+            with suppress(TimeoutError, HostFault):
+                self.release()
                 async with asyncio.timeout(within):
                     if last and self._log is not None:
                         self._read_stderr()
                         self._log.asked(last)
-                    await self._cell.freezer.thaw()
+                    thawed = asyncio.Event()
+                    self._cell.freezer.thaw(lambda fault: thawed.set())
+                    await thawed.wait()
                     if last:
-                        await super().send(last)
-                    self._writer.close()
-                    await self._pipes.ended.wait()
+                        self._stdin.write(last)
+                    self._stdin.close()
+                    await self._ended.wait()
         finally:
             self._kill()
             await surely(self._let_go())
@@ -194,39 +188,88 @@ class Program(Stream):
     def evidence(self) -> str:
         """What became of it, and the end of what it said on stderr."""
         self._read_stderr()
-        said = self._pipes.last_words.decode(errors="replace")
+        said = self._last_words.decode(errors="replace")
         about = f"the program {fate(self._transport.get_returncode())}"
         return f"{about}; its stderr ends with:\n{said}" if said else f"{about}; it said nothing on stderr"
 
-    async def _broken_off(self) -> Closed:
-        """What it means that nothing can be said or heard any more; waits a little for the exit code and stderr."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CODE_WAIT):
-                await self._pipes.ended.wait()
-                await asyncio.wait((self._listening,))
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It has started."""
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+        self._stdin = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """One of the pipes is closed."""
+        self._open.discard(fd)
+        if fd == 1:
+            self._break_off()
+        elif fd == 2:
+            self._heard_all.set()
+            self._look_at_code()
+        if not self._open:
+            self._closed.set()
+
+    def process_exited(self) -> None:
+        """There is an exit code; somebody may still hold the pipes."""
+        self._ended.set()
+        self._look_at_code()
+
+    def _stdout_pipe(self) -> Pipe:
+        return Pipe(self._feed, partial(self.pipe_connection_lost, 1, None))
+
+    def _stderr_pipe(self) -> Pipe:
+        return Pipe(self._hear_stderr, partial(self.pipe_connection_lost, 2, None))
+
+    def _hear_stderr(self, said: bytes) -> None:
+        """Something came on stderr. Who floods it has to wait, so that we are not kept busy."""
+        self._take_stderr(said)
+        self._stderr.pause_reading()
+        self._loop.call_later(PAUSE, self._stderr.resume_reading)
+
+    # How it ends.
+
+    def _break_off(self) -> None:
+        """Nothing more can be said or heard; wait a little for the exit code and stderr."""
+        if self._over is None and self._code_alarm is None:
+            self._code_alarm = self._loop.call_later(CODE_WAIT, self._find_out)
+            self._look_at_code()
+
+    def _look_at_code(self) -> None:
+        if self._code_alarm is not None and self._ended.is_set() and self._heard_all.is_set():
+            self._code_alarm.cancel()
+            self._find_out()
+
+    def _find_out(self) -> None:
+        """See what it means that nothing can be said or heard any more."""
+        if self._over is not None:
+            return
         code = self._transport.get_returncode()
+        why: Closed | HostFault
         if code is not None and (ours := self._cell.fault_of_ours(signal_in(code))):
-            said = self._pipes.last_words.decode(errors="replace").splitlines()[-1:]
-            raise HostFault(": ".join([ours, *said]))
-        return Closed(Fault.CRASHED, f"the program {'closed its input or output' if code is None else fate(code)}")
+            said = self._last_words.decode(errors="replace").splitlines()[-1:]
+            why = HostFault(": ".join([ours, *said]))
+        else:
+            became = "closed its input or output" if code is None else fate(code)
+            why = Closed(Fault.CRASHED, f"the program {became}")
+        self._held = self._held[: self._held.rfind(b"\n") + 1]  # half a line is nothing beside that
+        self._end(why)
+
+    def _take_stderr(self, said: bytes) -> None:
+        self._last_words = (self._last_words + said)[-MOST_LAST_WORDS:]
+        for hear in self._listeners:
+            hear(said)
 
     def _read_stderr(self) -> None:
         """Read all that it said up to now: the event loop may be behind with that, and come to it after the answer."""
-        transport = self._transport.get_pipe_transport(2)
-        pipe = None if transport is None else transport.get_extra_info("pipe")
-        if pipe is None or pipe.closed:
+        pipe = self._stderr.get_extra_info("pipe")
+        if pipe.closed:
             return
         with suppress(OSError):  # there is nothing more
             for _ in range(MOST_READS):
                 if not (said := os.read(pipe.fileno(), CHUNK)):
                     return
-                self._pipes.pipe_data_received(2, said)
-
-    async def _listen(self, stderr: asyncio.StreamReader) -> None:
-        """Read stderr to its end, so that nobody has to wait for us there."""
-        with suppress(OSError):
-            while await stderr.read(CHUNK):
-                await asyncio.sleep(PAUSE)
+                self._take_stderr(said)
 
     def _kill(self) -> None:
         """Kill whoever is kept; its keeper, or our child, cleans up, and ends.
@@ -234,7 +277,7 @@ class Program(Stream):
         Not the first process of a namespace, if it has children: it would end all others too, but then our child, which
         made the namespace, would complain on the program's stderr of how that one ended.
         """
-        if self._pipes.ended.is_set():
+        if self._ended.is_set():
             return
         pid = self._transport.get_pid()
         below = children(pid)
@@ -248,22 +291,37 @@ class Program(Stream):
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(KILL_WAIT):
-                    await self._pipes.ended.wait()
-                    if self._pipes.hear:  # then all of it was asked for, and some may still be on its way
-                        await asyncio.wait((self._listening,), timeout=CODE_WAIT)
+                    await self._ended.wait()
+                    if self._listeners:  # then all of it was asked for, and some may still be on its way
+                        async with asyncio.timeout(CODE_WAIT):
+                            await self._heard_all.wait()
         finally:
-            if 0 in self._pipes.open:
-                self._writer.transport.abort()  # what was not read is lost
+            if self._code_alarm is not None:
+                self._code_alarm.cancel()
+            if 0 in self._open:
+                self._stdin.abort()  # what was not read is lost
             self._transport.close()  # kills our child, should it still be there
-            self._listening.cancel()
+            self._reading.close()
+            self._stderr.close()
             self._cell.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(KILL_WAIT):
-                await self._pipes.ended.wait()
-                await self._pipes.closed.wait()
-        await asyncio.wait((self._listening,))
+                await self._ended.wait()
+                await self._closed.wait()
+        self._end(Closed(Fault.CRASHED, "the program was ended"))
         if self._log is not None:
             self._log.close()
+
+
+@contextmanager
+def pipe() -> Iterator[tuple[int, int]]:
+    """The two ends of a pipe, for as long as somebody else needs to take them over."""
+    reads, writes = os.pipe()
+    try:
+        yield reads, writes
+    finally:
+        os.close(reads)
+        os.close(writes)
 
 
 def children(pid: int) -> list[int]:

@@ -19,7 +19,7 @@ from fairplay.protocol.wire import Asked, Changed, Closing, End, Goodbye, Hello,
 from fairplay.referee.closing import surely
 from fairplay.sandbox.level import Sandbox
 from fairplay.transport.dial import Lost
-from fairplay.transport.line import Closed, TooMuch
+from fairplay.transport.line import Closed, TooMuch, acquired, received
 
 GOODBYE = 1.0  # seconds for a program to end by itself, once its match is over
 LAST_WORDS = 2.0  # seconds in which a receipt may come behind the result
@@ -208,29 +208,29 @@ class Relay:
         program, at_hello = asking.program, isinstance(message, Hello)
         asking.nonces.add(message.nonce)
 
-        def failed(fault: Fault, why: str, received: bytes = b"") -> ProgramFailed:
-            parts = [described(received) if received else "", "" if self._show else program.evidence()]
+        def failed(fault: Fault, why: str, heard: bytes = b"") -> ProgramFailed:
+            parts = [described(heard) if heard else "", "" if self._show else program.evidence()]
             return ProgramFailed(Failed(fault, why, 0.0, "\n".join(filter(None, parts))), at_hello)
 
-        await program.wake()
+        await acquired(program)
         try:
             if self._unheard:
-                await program.send(self._unheard)
+                program.send(self._unheard)
                 self._unheard = b""
-            await program.send(text)
+            program.send(text)
             while True:
-                received = await program.receive()
-                reply = asking.replies.read(received, message.nonce)
+                heard = await received(program)
+                reply = asking.replies.read(heard, message.nonce)
                 if isinstance(reply, Wrong):
-                    raise failed(reply.fault, reply.why, received)
+                    raise failed(reply.fault, reply.why, heard)
                 if reply is not None:
-                    return self._introduced(reply) if at_hello else received + b"\n"
+                    return self._introduced(reply) if at_hello else heard + b"\n"
         except Closed as closed:
             raise failed(closed.fault, str(closed)) from None
         except TooMuch as much:
             raise failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", much.text) from None
         finally:
-            program.rest()
+            program.release()
 
     def _introduced(self, reply: wire.Reply) -> bytes:
         """The answer to hello, with the name that we want to have; what is no introduction, the host refuses."""

@@ -3,12 +3,12 @@
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
@@ -22,20 +22,20 @@ from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
 from fairplay.transport.line import Closed, Heard, Line, TooMuch
-from fairplay.transport.timer import Clock, Timer
+from fairplay.transport.timer import Clock
 
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
 NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
 A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
-Then = Callable[[Answer], None]
+Then = Callable[[Answer | HostFault], None]
 
 
 class Questioner:
     """Whoever asks somebody at the other end of a line, and keeps what became of it."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, evidence: Callable[[], str]) -> None:
+        self._evidence_there = evidence  # of the other end
         self._broken: Failed | None = None  # once it failed, it is not asked again
 
     def _failed(self, fault: Fault, why: str, clock: Clock, received: bytes = b"", detail: str = "") -> Failed:
@@ -45,7 +45,7 @@ class Questioner:
 
     def _known(self, clock: Clock, received: bytes, detail: str = "") -> str:
         """What was received, the clocks, and what is known of the other end."""
-        parts = [detail, described(received) if received else "", clock.described(), self._line.evidence()]
+        parts = [detail, described(received) if received else "", clock.described(), self._evidence_there()]
         return "\n".join(part for part in parts if part)
 
 
@@ -76,7 +76,8 @@ class Remote(Questioner):
         nonces: Nonces | None = None,  # of a line that was used before
         changes: bool = False,  # does the player want to hear of them? It may say so in its answer to hello, too
     ) -> None:
-        super().__init__(line)
+        super().__init__(line.evidence)
+        self._line = line
         self._game = game
         self._match_id = match_id
         self._limits = limits
@@ -93,14 +94,14 @@ class Remote(Questioner):
         self._nonce = ""
         self._limit = 0.0
         self._due = ACKNOWLEDGEMENT
-        # If it was to one who can be asked at once:
+        self._text = b""
         self._then: Then | None = None  # None: it is not open
         self._clock = Clock(self._time_is_up)
         self._received = b""
 
     @property
     def is_asking(self) -> bool:
-        """Has somebody to answer that can be asked at once?"""
+        """Has the player something to answer?"""
         return self._then is not None
 
     def had_turns(self, took: Sequence[float]) -> None:
@@ -125,18 +126,19 @@ class Remote(Questioner):
         return await self._exchange(self._question(message))
 
     def put(self, message: Message, then: Then) -> bool:
-        """Say it, and have somebody called with the answer. False: it cannot be said without waiting, so `ask`."""
-        if self.held or self._broken is not None or not self._line.at_once:
+        """Say it, and call this with the answer. False: nothing is asked in this way any more, so `ask`."""
+        if self.held or self._broken is not None:
             return False
-        self._say(self._question(message), then)
+        self._ask(self._question(message), then)
         return True
 
     def forget(self) -> None:
         """Nobody waits for an answer any more."""
         if self._then is not None:
             self._then = None
-            self._clock.end()
+            self._clock.cancel()
             self._line.listen(None)
+            self._line.release()
 
     async def close(self, parting: Parting | Failed) -> None:
         """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
@@ -168,55 +170,33 @@ class Remote(Questioner):
 
     async def _exchange(self, text: bytes) -> Answer:
         """Ask a question, and wait for its answer."""
-        if not self._line.at_once:
-            return await self._awaited(text)
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._say(text, lambda answer: None if answered.done() else answered.set_result(answer))
+        answered: asyncio.Future[Answer | HostFault] = asyncio.get_running_loop().create_future()
+        self._ask(text, lambda answer: None if answered.done() else answered.set_result(answer))
         try:
-            return await answered
+            answer = await answered
         finally:
             self.forget()
-
-    async def _awaited(self, text: bytes) -> Answer:
-        """The same, where the line has to be awaited."""
-        nonce, limit, due = self._nonce, self._limit, self._due
-        line, timer, received = self._line, Timer(limit), b""
-        await line.wake()
-        try:
-            with timer:
-                if self._unheard:
-                    await line.send(self._unheard)
-                    self._unheard = b""
-                await line.send(text)
-                value = OLD
-                while value is OLD:
-                    received = await line.receive()
-                    value = self._judged(received, nonce, due)
-        except (TimeoutError, Closed, TooMuch) as error:
-            value = error
-        finally:
-            line.rest()
-        answer: Answer
-        if isinstance(value, Wrong | TimeoutError | Closed | TooMuch):
-            answer = self._failure(value, timer, limit, received)
-        else:
-            answer = Answered(value, timer.taken, partial(self._known, timer, received))
-        if due is self._action:
-            self._budget.spend_turn(answer.took)
+        if isinstance(answer, HostFault):
+            raise answer
         return answer
 
-    def _say(self, text: bytes, then: Then) -> None:
-        """Ask a question, and have somebody called with its answer."""
-        line, limit = self._line, self._limit
+    def _ask(self, text: bytes, then: Then) -> None:
+        """Ask a question, as soon as the player can be asked, and have this called with its answer."""
+        self._text = text
         self._then = then
+        self._line.acquire(self._begin)
+
+    def _begin(self) -> None:
+        """The player can be asked: its clock runs from now on."""
+        line, limit = self._line, self._limit
         self._clock.begin(limit)
         if limit <= 0:
             self._time_is_up()
             return
         if self._unheard:
-            line.say(self._unheard)
+            line.send(self._unheard)
             self._unheard = b""
-        line.ask(text, self._hear)
+        line.ask(self._text, self._hear)
 
     def _hear(self, heard: Heard) -> None:
         """Make an answer of what came."""
@@ -234,22 +214,26 @@ class Remote(Questioner):
         else:
             self._end(Answered(value, self._clock.end(), self._evidence))
 
-    def _fail(self, what: Closed | TooMuch | Wrong, received: bytes = b"") -> None:
-        """Let whoever waits know what went wrong."""
+    def _fail(self, what: Closed | TooMuch | Wrong | HostFault, received: bytes = b"") -> None:
+        """End the question by what went wrong."""
         self._clock.end()
-        self._end(self._failure(what, self._clock, self._limit, received))
+        self._end(what if isinstance(what, HostFault) else self._failure(what, received))
 
     def _time_is_up(self) -> None:
         """No answer came."""
-        self._line.listen(None)
         self._clock.end(is_up=True)
-        self._end(self._failure(TimeoutError(), self._clock, self._limit))
+        failed = self._failure(TimeoutError())
+        self._line.stop_listening(lambda: self._end(failed))
 
-    def _end(self, answer: Answer) -> None:
-        """Let whoever waits have the answer."""
-        if self._due is self._action and self._budget.always is None:
+    def _end(self, answer: Answer | HostFault) -> None:
+        """Have the answer taken, and let the player rest."""
+        if self._due is self._action and self._budget.always is None and not isinstance(answer, HostFault):
             self._budget.spend_turn(answer.took)
         then, self._then = self._then, None
+        try:
+            self._line.release()
+        except HostFault as fault:
+            answer = fault
         if then is not None:
             then(answer)
 
@@ -270,10 +254,9 @@ class Remote(Questioner):
             return Wrong(Fault.MALFORMED, NO_ANSWER if returned_none else due.not_due, answer.why)
         return answer
 
-    def _failure(
-        self, what: Closed | TooMuch | Wrong | TimeoutError, clock: Clock, limit: float, received: bytes = b""
-    ) -> Failed:
+    def _failure(self, what: Closed | TooMuch | Wrong | TimeoutError, received: bytes = b"") -> Failed:
         """What went wrong, for the record."""
+        clock, limit = self._clock, self._limit
         match what:
             case Closed():
                 return self._failed(what.fault, str(what), clock)

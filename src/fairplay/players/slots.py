@@ -4,7 +4,17 @@ import asyncio
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from functools import cache
+
+
+class CpuSlot:
+    """The place of one program that wants to think, from when it waits for one; `call` is called once it has it."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.call = call
+        self.given_back = False
 
 
 class Slots:
@@ -13,45 +23,42 @@ class Slots:
     def __init__(self, count: int) -> None:
         self._free = count
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+        self._waiting: deque[CpuSlot] = deque()
 
-    async def take(self) -> None:
-        """Wait for a place, and take it."""
+    def take(self, slot: CpuSlot) -> None:
+        """Take a place, or wait for one. On every path it has to be given back."""
         with self._lock:
-            if self._free:
+            free = self._free > 0
+            if free:
                 self._free -= 1
-                return
-            loop = asyncio.get_running_loop()
-            granted: asyncio.Future[None] = loop.create_future()
-            self._waiting.append((loop, granted))
-        try:
-            await granted
-        except asyncio.CancelledError:
-            with self._lock:
-                waits = (loop, granted) in self._waiting
-                if waits:
-                    self._waiting.remove((loop, granted))
-            if not waits and not granted.cancelled():  # in the very moment in which it was granted
-                self.give_back()
-            raise
+            else:
+                self._waiting.append(slot)
+        if free:
+            slot.call()
 
-    def give_back(self) -> None:
-        """Leave the place to whoever waits longest."""
+    def give_back(self, slot: CpuSlot) -> None:
+        """Leave the place to the program that waits longest; or wait for one no more."""
+        with self._lock:
+            if slot in self._waiting:
+                self._waiting.remove(slot)
+                return
+        slot.given_back = True
+        self._pass_on()
+
+    def _pass_on(self) -> None:
         with self._lock:
             while self._waiting:
-                loop, granted = self._waiting.popleft()
+                longest = self._waiting.popleft()
                 try:
-                    loop.call_soon_threadsafe(self._grant, granted)
+                    longest.loop.call_soon_threadsafe(self._grant, longest)
                 except RuntimeError:  # that loop is closed, and nobody waits there any more
                     continue
                 return
             self._free += 1
 
-    def _grant(self, granted: "asyncio.Future[None]") -> None:
-        if granted.cancelled():
-            self.give_back()
-        else:
-            granted.set_result(None)
+    def _grant(self, slot: CpuSlot) -> None:
+        if not slot.given_back:  # or it was passed on in the very moment in which it was granted
+            slot.call()
 
 
 @cache

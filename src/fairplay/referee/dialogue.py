@@ -6,6 +6,7 @@ To wake whoever drives the conversation for each answer takes about as long as a
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from fairplay.core.errors import HostFault
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer
 from fairplay.core.roles import AsyncChannel, QuickChannel
@@ -42,11 +43,13 @@ class Dialogue:
             if self._asked is not None:
                 self._asked.forget()
 
-    def _go_on(self, answer: Answer) -> None:
+    def _go_on(self, answer: Answer | HostFault) -> None:
         """Hand over an answer. Whatever that raises is for whoever waits."""
         if self._stopped.done():  # it was called off
             return
         try:
+            if isinstance(answer, HostFault):
+                raise answer
             request = self._script.send(answer)
             if isinstance(request, Call):
                 self._asked = channel = self._quick.get(request.seat)

@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Protocol
 
@@ -28,13 +29,16 @@ PAUSE = 0.001  # seconds until it is asked for again, if it takes longer
 NO_CORE = 1  # byte of a core dump: with 0, a program of the host that takes dumps from a pipe would be run
 
 
+Thawed = Callable[[HostFault | None], None]  # called when a program may run; or it cannot be woken
+
+
 class Freezer(Protocol):
     """What stops one program."""
 
     frozen: bool  # is it stopped?
 
-    async def thaw(self) -> None:
-        """Let it run; come back when it may."""
+    def thaw(self, then: Thawed) -> None:
+        """Let it run, and call this when it may, or with what went wrong."""
 
     def freeze(self) -> None:
         """Stop it."""
@@ -48,8 +52,8 @@ class Unstopped:
 
     frozen = False
 
-    async def thaw(self) -> None:
-        pass
+    def thaw(self, then: Thawed) -> None:
+        then(None)
 
     def freeze(self) -> None:
         pass
@@ -65,9 +69,14 @@ class Grouped:
         self._group = group
         self.frozen = False
 
-    async def thaw(self) -> None:
-        self._group.thaw()
-        self.frozen = False
+    def thaw(self, then: Thawed) -> None:
+        fault: HostFault | None = None
+        try:
+            self._group.thaw()
+            self.frozen = False
+        except HostFault as error:
+            fault = error
+        then(fault)
 
     def freeze(self) -> None:
         self.frozen = True
@@ -86,17 +95,14 @@ class Kept:
         self._owed = 0  # answers of the keeper
         self.frozen = False
 
-    async def thaw(self) -> None:
+    def thaw(self, then: Thawed) -> None:
         """Wait for the keeper, as a rule 30 us: the event loop would take longer to come back to us."""
-        if not self.frozen:
-            return
-        self.frozen = False
-        self._say(b"c")
-        until = time.monotonic() + PATIENCE
-        while not self._has_answered():
-            if time.monotonic() > until:
-                raise HostFault("a program cannot be woken: its keeper does not answer")
-            await asyncio.sleep(PAUSE)
+        if self.frozen:
+            self.frozen = False
+            self._say(b"c")
+            self._wait(then, time.monotonic() + PATIENCE)
+        else:
+            then(None)
 
     def freeze(self) -> None:
         """The keeper's answer is heard when the program has to be woken."""
@@ -106,6 +112,14 @@ class Kept:
 
     def close(self) -> None:
         self._line.close()
+
+    def _wait(self, then: Thawed, until: float) -> None:
+        if self._has_answered():
+            then(None)
+        elif time.monotonic() > until:
+            then(HostFault("a program cannot be woken: its keeper does not answer"))
+        else:
+            asyncio.get_running_loop().call_later(PAUSE, self._wait, then, until)
 
     def _say(self, what: bytes) -> None:
         try:

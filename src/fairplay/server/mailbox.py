@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -13,9 +12,9 @@ from fairplay.core.game import Game
 from fairplay.protocol import wire
 from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.local import describe
-from fairplay.transport.line import Closed, Line, TooMuch
+from fairplay.transport.line import Closed, Hear, Heard, Line, TooMuch
 
-Hear = Callable[[bytes], object]  # takes a line
+Tell = Callable[[bytes], object]  # takes a line
 KICKED = "kicked by whoever runs the room"
 TURN = "take_turn"  # the type of what has to be answered
 
@@ -39,14 +38,15 @@ class Mailbox(Line):
     """
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:
-        self.hear: Hear | None = None  # None: nobody hears what is said
+        self.hear: Tell | None = None  # None: nobody hears what is said
         self._decode = any_answer_decoder(type(game))
         self._open = ""  # the nonce of the turn that has to be answered; empty: none has to
-        self._turn = False  # is the last question a turn?
         self._wrong = b""  # what came otherwise and could be no answer to anything
         self._answer = b""
-        self._waiting: asyncio.Future[None] | None = None
+        self._failed: Closed | None = None  # what went wrong when it was told the last question
         self._kicked = False
+        self._listener: Hear | None = None  # is called with the answer
+        self._loop: asyncio.AbstractEventLoop
 
     def put(self, message: Any) -> bool:
         """Take a message, as bytes or as plain data. Is it taken for the answer?
@@ -69,61 +69,64 @@ class Mailbox(Line):
         self._kicked = True
         self._wake()
 
-    async def send(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         """Say it to whoever hears."""
         if self._kicked:
-            raise Closed(Fault.GONE, KICKED)
+            return
         asked = read_question(text)
-        self._open, self._turn = asked.nonce, asked.type == TURN
+        self._open, self._answer = asked.nonce, b""
         if self._wrong:
             self._take(bare(self._wrong, asked.nonce))
-        elif not self._turn:
+        elif asked.type != TURN:
             self._take(bare(b"null", asked.nonce))
-        self._say(text)
+        self._failed = self._say(text)
 
-    async def receive(self) -> bytes:
-        """The answer."""
-        if self._answer and self._turn:
-            await asyncio.sleep(0)  # so that others hear what has happened before it goes on
-        if not self._answer:
-            self._waiting = asyncio.get_running_loop().create_future()
-            await self._waiting
-        if self._kicked:
-            raise Closed(Fault.GONE, KICKED)
-        text, self._answer = self._answer, b""
-        if len(text) > wire.MOST_BYTES:
-            raise TooMuch(text)
-        return text
+    def listen(self, hear: Hear | None) -> None:
+        """Have this called with the answer."""
+        self._loop = asyncio.get_running_loop()
+        self._listener = hear
+        self._wake()
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Whatever comes now is too late."""
         self._open = ""
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Say some last words."""
-        with suppress(Closed):
-            if last:
-                self._say(last)
+        if last:
+            self._say(last)
         self.hear = None
-
-    def evidence(self) -> str:
-        """Nothing is known of who hears."""
-        return ""
 
     def _take(self, text: bytes) -> None:
         self._answer, self._open = text, ""
         self._wake()
 
     def _wake(self) -> None:
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+        """Pass on what is here, but not before others have heard what happened."""
+        if self._listener is not None:
+            self._loop.call_soon(self._pass_on)
 
-    def _say(self, text: bytes) -> None:
+    def _pass_on(self) -> None:
+        heard = self._next()
+        if self._listener is not None and heard is not None:
+            listener, self._listener = self._listener, None
+            listener(heard)
+
+    def _next(self) -> Heard | None:
+        """The answer, or why there is none; None: neither is here yet."""
+        if self._failed is not None or self._kicked:
+            return self._failed or Closed(Fault.GONE, KICKED)
+        text, self._answer = self._answer, b""
+        return TooMuch(text) if len(text) > wire.MOST_BYTES else text or None
+
+    def _say(self, text: bytes) -> Closed | None:
+        """Say it; what went wrong, if something did."""
         try:
             if self.hear is not None:
                 self.hear(text)
         except Exception as error:
-            raise Closed(Fault.CRASHED, describe(error)[0]) from None
+            return Closed(Fault.CRASHED, describe(error)[0])
+        return None
 
     def _is_wrong(self, text: bytes, reply: Reply | Malformed) -> bool:
         """Could this be no answer to anything?"""

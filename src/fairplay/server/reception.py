@@ -28,7 +28,7 @@ from fairplay.server.visitor import Visitor
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.hall import Hall
 from fairplay.transport.lasting import LastingLine
-from fairplay.transport.line import Closed, Line, TooMuch
+from fairplay.transport.line import Closed, Line, TooMuch, received
 from fairplay.transport.places import reason, written_place
 from fairplay.transport.timer import Timer
 
@@ -203,13 +203,13 @@ class Reception:
         """What somebody answers to hello. Nothing of that is ever shown, as there may be a token in it."""
         nonce = nonces.next()
         hello = wire.Hello(match="", turn=0, nonce=nonce, limit=self._hello, protocol=wire.PROTOCOL)
-        await line.send(wire.encode(hello) + b"\n")
-        received = await line.receive()
-        reply = Replies(lambda nonce: False).read(received, nonce)
+        line.send(wire.encode(hello) + b"\n")
+        text = await received(line)
+        reply = Replies(lambda nonce: False).read(text, nonce)
         assert reply is not None  # as nothing was asked before
         if isinstance(reply, Wrong):
             raise Refused("malformed", reply.why, reply.fault)
-        said = wire.read_answer(received, reply, wire.hello_decoder)
+        said = wire.read_answer(text, reply, wire.hello_decoder)
         if isinstance(said, Malformed):
             raise Refused("malformed", NO_INTRODUCTION, Fault.MALFORMED)
         return said or Introduction()

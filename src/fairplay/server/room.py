@@ -23,7 +23,7 @@ from fairplay.players.remote import DEFAULT, Remote
 from fairplay.protocol.limits import Limits
 from fairplay.referee.host import Referee, complain, dealt, seats_by_age
 from fairplay.server.hub import Hub
-from fairplay.server.mailbox import Hear, Mailbox
+from fairplay.server.mailbox import Mailbox, Tell
 
 
 class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class Room:
             raise BadRequest(f"this is no state for {len(self.player_ids)} players")
         self._sitting = self._sitting._replace(match=replace(match, state=state, seed=None))
 
-    def on_state_change(self, hear: Hear, player_id: str | None = None) -> None:
+    def on_state_change(self, hear: Tell, player_id: str | None = None) -> None:
         """Let somebody hear how it stands, and of every change.
 
         One of the players hears what it is asked, too; and when it is out, nothing but what is said to its seat.
@@ -177,7 +177,7 @@ ROOMS: WeakValueDictionary[str, Room] = WeakValueDictionary()  # those that were
 class Ear:
     """A function as a watcher."""
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: Tell) -> None:
         self._hear = hear
 
     def offer(self, text: bytes) -> bool:

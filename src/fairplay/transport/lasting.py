@@ -21,8 +21,6 @@ class LastingLine(Line):
     Whose connection is lost has so many seconds to come back; then it is gone. Others are told of both.
     """
 
-    at_once = True
-
     def __init__(self, window: float, *, on_lost: Callable[[], None], on_gone: Callable[[], None]) -> None:
         self._window = window
         self._on_lost = on_lost
@@ -59,10 +57,9 @@ class LastingLine(Line):
         try:
             for each in before:
                 await surely(each.hang_up(wire.suspended(REPLACED, 0.0), A_MOMENT))
-            if self._coming is line:
-                await line.send(greeting)
             if self._coming is not line:
                 return False
+            line.send(greeting)
             self._line, self._coming = line, None
             self._set_alarm(None)
             self._there = True
@@ -75,10 +72,10 @@ class LastingLine(Line):
             line.ask(self._question, self._heard)
         return True
 
-    def say(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         """Say something to whoever is there."""
         if self._there and self._line is not None:
-            self._line.say(text)
+            self._line.send(text)
 
     def ask(self, text: bytes, hear: Hear) -> None:
         """Ask a question. Who is away hears it when it is back."""

@@ -1,8 +1,10 @@
 """Say what a line to somebody is, and what can go wrong on it."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 
 
@@ -35,63 +37,81 @@ class TooMuch(Exception):
         self.text = text
 
 
-Heard = bytes | Closed | TooMuch  # a whole line without its end, or what went wrong
+Heard = bytes | Closed | TooMuch | HostFault  # a whole line without its end, or what went wrong
 Hear = Callable[[Heard], None]
+Call = Callable[[], None]
 
 
 class Line(Protocol):
-    """A line to somebody: bytes with an end there and back. Whatever goes wrong is `Closed` or `TooMuch`.
+    """A line to a player: lines of text there and back, all by callback. Nothing here waits, and nothing raises.
 
-    Who derives from it has nothing to wake, and has to be awaited.
+    Who derives from it has nothing to acquire, and knows nothing of the other end.
     """
 
-    @property
-    def at_once(self) -> bool:
-        """Can anything be said without waiting? Then `say` and `ask`; or else wake it, `send` and `receive`."""
-        return False
+    def acquire(self, then: Call) -> None:
+        """Call this once the other end can be asked: as long as a program waits for a core, no clock runs."""
+        then()
 
-    async def wake(self) -> None:
-        """Come back when the other end can be asked: whoever waits for its turn to compute has no clock running."""
+    def release(self) -> None:
+        """Undo `acquire`, also before it has called: the other end is not asked until it is acquired again."""
         return
 
-    def rest(self) -> None:
-        """The other end is not asked any more, until it is woken again."""
-        return
-
-    async def send(self, text: bytes) -> None:
-        """Send a whole line; comes back when it is on its way."""
-        raise TypeError("this line is not to be awaited")
-
-    async def receive(self) -> bytes:
-        """The next whole line, without its end."""
-        raise TypeError("this line is not to be awaited")
-
-    def say(self, text: bytes) -> None:
-        """Put a whole line on its way; if that cannot be done, whoever listens hears of it."""
+    def send(self, text: bytes) -> None:
+        """Put a whole line on its way; if that cannot be done, the one who listens hears of it."""
         return
 
     def ask(self, text: bytes, hear: Hear) -> None:
-        """Say it, and listen."""
-        self.say(text)
+        """Send a line, and listen."""
+        self.send(text)
         self.listen(hear)
 
     def listen(self, hear: Hear | None) -> None:
         """Have this called once with what comes next, which may be here already; None: nobody listens any more."""
-        return
+
+    def stop_listening(self, then: Call) -> None:
+        """Listen no more, as an answer is too late, and call this once the other end has let go of what others need."""
+        self.listen(None)
+        then()
 
     def offer(self, text: bytes) -> bool:
         """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
         return False
 
-    def when_lost(self, call: Callable[[], None]) -> None:
+    def when_lost(self, call: Call) -> None:
         """Have this called once nothing more can come, also while nobody asks; at once, if it is so already."""
         return
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words if that can be done in so many seconds; then let go of everything, on every path.
 
-        Whoever waits on the line meanwhile hears that it is closed.
+        Whoever listens meanwhile hears that the line is closed.
         """
 
     def evidence(self) -> str:
         """What is known of the other end when it failed: an exit code, its last words."""
+        return ""
+
+
+async def acquired(line: Line) -> None:
+    """Come back when the other end can be asked."""
+    ready = asyncio.get_running_loop().create_future()
+    line.acquire(lambda: None if ready.done() else ready.set_result(None))
+    try:
+        await ready
+    except BaseException:
+        line.release()
+        raise
+
+
+async def received(line: Line) -> bytes:
+    """The next whole line, without its end. Raises what went wrong instead."""
+    heard: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
+    line.listen(lambda what: None if heard.done() else heard.set_result(what))
+    try:
+        what = await heard
+    except BaseException:
+        line.listen(None)
+        raise
+    if not isinstance(what, bytes):
+        raise what
+    return what

@@ -167,14 +167,19 @@ class Clock:
         if due < lag.alarm:
             lag.set_alarm(due)
 
+    def cancel(self) -> None:
+        """Nobody waits for the answer any more; it may never have begun."""
+        if self._lag is not None:
+            self._lag.waiting.discard(self)
+        if self._last_look is not None:
+            self._last_look.cancel()
+            self._last_look = None
+
     def end(self, *, is_up: bool = False) -> float:
         """It was answered, or the time for that is up: how long it took."""
         lag = self._lag
         assert lag is not None
-        lag.waiting.discard(self)
-        if self._last_look is not None:
-            self._last_look.cancel()
-            self._last_look = None
+        self.cancel()
         if is_up or not lag.looks:
             self._over = now = asyncio.get_running_loop().time()
             net = lag.passed(self._asked, now)

@@ -1,0 +1,94 @@
+"""Take lines of text out of the bytes that come: keep what nobody has asked for yet, up to a bound."""
+
+import asyncio
+
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault
+from fairplay.protocol import wire
+from fairplay.transport.line import Call, Closed, Cut, Hear, Heard, Line, TooMuch
+
+MOST_HELD = 2 * wire.MOST_BYTES  # bytes that lie here, behind which nothing more is read
+MOST_SHOWN = 512  # bytes of what was too much
+MOST_UNREAD = 16 * 1024  # bytes that lie here for the other end to read
+
+
+class FramedLine(Line):
+    """A line whose ends are marked by newlines. Behind what is too much, the other end has to wait."""
+
+    def __init__(self) -> None:
+        self._held = b""  # what came and was not asked for yet
+        self._deaf = False  # that is too much
+        self._over: Closed | HostFault | None = None  # nothing more comes
+        self._hear: Hear | None = None  # is called with the next line
+        self._calls: list[Call] = []  # for when nothing more comes
+        self._reading: asyncio.ReadTransport  # from where it comes
+
+    def ask(self, text: bytes, hear: Hear) -> None:
+        """Send a whole line, and have this called once with the next one that comes, or with what goes wrong."""
+        self.send(text)
+        self._hear = hear
+        if self._held or self._over is not None:
+            self._pass_on()
+
+    def listen(self, hear: Hear | None) -> None:
+        """Have this called once with the next whole line, or with what goes wrong."""
+        self._hear = hear
+        if hear is not None and (self._held or self._over is not None):
+            self._pass_on()
+
+    def when_lost(self, call: Call) -> None:
+        """Have this called once nothing more can come."""
+        if self._over is not None:
+            call()
+        else:
+            self._calls.append(call)
+
+    def _feed(self, new: bytes) -> None:
+        """Something came. Who says far more than anybody asks for is not listened to until somebody asks again."""
+        hear, end = self._hear, len(new) - 1
+        if hear is not None and not self._held and new.find(b"\n") == end <= wire.MOST_BYTES:  # just what was asked for
+            self._hear = None
+            hear(new[:-1])
+            return
+        self._held = held = self._held + new if self._held else new
+        if len(held) > MOST_HELD and not self._deaf:
+            self._deaf = True
+            self._reading.pause_reading()
+        if b"\n" in new or len(held) > wire.MOST_BYTES:
+            self._pass_on()
+
+    def _end(self, why: Closed | HostFault | None = None) -> None:
+        """Nothing more comes."""
+        if self._over is None:
+            self._over = why or closed()
+        self._pass_on()
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+    def _pass_on(self) -> None:
+        """Let whoever listens have what is next."""
+        if self._hear is not None and (heard := self._next()) is not None:
+            hear, self._hear = self._hear, None
+            hear(heard)
+
+    def _next(self) -> Heard | None:
+        """The next whole line, or what went wrong; None: neither is here yet."""
+        held = self._held
+        end = held.find(b"\n")
+        if end < 0:
+            if len(held) > wire.MOST_BYTES:
+                return TooMuch(held[:MOST_SHOWN])
+            return Cut() if self._over is not None and held else self._over
+        if end > wire.MOST_BYTES:
+            return TooMuch(held[:MOST_SHOWN])
+        self._held = held[end + 1 :]
+        if self._deaf and len(self._held) <= wire.MOST_BYTES and not self._reading.is_closing():
+            self._deaf = False
+            self._reading.resume_reading()
+        return held[:end]
+
+
+def closed(why: str = "the connection was closed") -> Closed:
+    """What it means that nothing can be said or heard any more."""
+    return Closed(Fault.GONE, why)
