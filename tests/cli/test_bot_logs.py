@@ -213,6 +213,15 @@ def test_in_a_tournament_every_player_has_a_folder_for_all_its_matches(how: str,
         assert [match for match, log in found.items() if not in_step(log) or log.count("-- hello") != 1] == []
 
 
+def test_logs_of_a_tournament_that_is_not_kept_are_named_too(tmp_path: Path) -> None:
+    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL, "--games", "1", "--jobs", "1", "--quiet")
+
+    done = fairplay(*words, "--bot-logs", str(tmp_path / "logs"))
+
+    assert f"bot logs: {tmp_path}/logs, with a folder for each player that is a program" in done.out.splitlines()
+    assert len(logs_of(tmp_path / "logs", "ann")) == 1
+
+
 def test_a_check_keeps_a_log_of_every_trial(tmp_path: Path) -> None:
     done = fairplay("check-bot", "fish", f"ann={bot(tmp_path)}", "--bot-logs", str(tmp_path / "logs"))
 
@@ -221,6 +230,12 @@ def test_a_check_keeps_a_log_of_every_trial(tmp_path: Path) -> None:
     assert {"start", "game-1", "game-2", "game-3", "position-stuck"} <= set(logs)
     assert in_step(logs["game-2"])
     assert logs["start"].count("-- hello") == 3
+
+
+def test_a_check_of_a_player_that_is_no_program_names_no_logs(tmp_path: Path) -> None:
+    done = fairplay("check-bot", "fish", "greedy", "--bot-logs", str(tmp_path / "logs"))
+
+    assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
 
 
 def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
@@ -301,7 +316,8 @@ def test_whatever_a_host_adds_to_a_goodbye_it_is_heard(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_no_program_sees_the_logs_of_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["play", "join"])
+def test_no_program_sees_the_logs_of_others(verb: str, tmp_path: Path) -> None:
     bots = tmp_path / "bots"
     bots.mkdir()
     (bots / "logs" / "bob").mkdir(parents=True)
@@ -309,7 +325,11 @@ def test_no_program_sees_the_logs_of_others(tmp_path: Path) -> None:
     look = "import glob; print([open(path).read() for path in glob.glob(f'{sys.argv[1]}/**/*.log', recursive=True)])"
     bot(bots, look)
 
-    fairplay("play", "fish", f"ann={bots}", "greedy", *SMALL, "--quiet", "--bot-logs", str(bots / "logs"))
+    if verb == "play":
+        fairplay("play", "fish", f"ann={bots}", "greedy", *SMALL, "--quiet", "--bot-logs", str(bots / "logs"))
+    else:
+        with Host(listen_tcp("0")) as host:
+            fairplay("join", host.door.address, f"ann={bots}", "--bot-logs", str(bots / "logs"))
 
     [log] = logs_of(bots / "logs", "ann").values()
     assert in_step(log)

@@ -194,6 +194,13 @@ def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
     assert "\n  when      on turn 3 of its own\n            after fact 7: random " in fairplay("why", str(journal)).out
 
 
+def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the_check(tmp_path: Path) -> None:
+    told = wrong(check("fish", program(tmp_path, ILLEGAL), "--limit", "7", "--sandbox", "none"))
+
+    [again] = re.findall(r"^ +fairplay play (.*) --journal games$", told, re.MULTILINE)
+    assert " --limit 7 --sandbox none " in again
+
+
 @pytest.mark.parametrize(
     ("body", "said", "advice"),
     [
@@ -389,6 +396,7 @@ REFUSED = {
     "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name the program"),
     "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is no time limit"),
     "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
+    "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is no text in UTF-8"),
     "a board too small": (("fish", "random", "--set", "rows=1"), "is too small for 2 players with 4 penguins each"),
     "no player": (("fish",), "Missing argument 'PLAYER'."),
 }

@@ -83,6 +83,7 @@ def test_players_behind_a_label_and_behind_other_options() -> None:
 
 def test_files_of_players_are_left_to_the_shell() -> None:
     assert tab("play", "fish", "./my") == ["option", "default"]
+    assert tab("play", "fish", "ann", "=", ".") == ["option", "default"]
     assert tab("new-bot", "fish", "my") == ["option", "default"]
 
 
@@ -164,6 +165,18 @@ def test_nobody_waits_for_a_pipe_that_is_called_like_a_journal(tmp_path: Path) -
     assert "human" in tab("resume", "f.jsonl", "", folder=tmp_path)
 
 
+def test_a_file_that_is_no_journal_leaves_the_players_that_are_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text("[]\n")
+
+    assert tab("resume", "list.jsonl", "", folder=tmp_path) == ["human", "exec:", "tcp:", "ws:", "py:"]
+
+
+def test_a_path_from_the_root_is_not_completed_by_what_is_here(tmp_path: Path) -> None:
+    (tmp_path / "not-in-the-root.jsonl").touch()
+
+    assert tab("replay", "/not-in-the-root", folder=tmp_path) == ["option", "default"]
+
+
 def test_a_tournament_offers_its_matches_and_not_its_notebook(tmp_path: Path) -> None:
     (tmp_path / "cup" / "matches").mkdir(parents=True)
     (tmp_path / "cup" / "tournament.jsonl").touch()
@@ -180,6 +193,21 @@ def test_seats_of_the_match_that_is_named_before(tmp_path: Path) -> None:
         assert tab(verb, str(path), "--seat", "") == ["ann", "1", "2"]
     assert tab("draw", str(path), "--seat", "a") == ["ann"]
     assert tab("draw", str(tmp_path / "none.jsonl"), "--seat", "a") == ["option", "default"]
+
+
+def test_a_seat_behind_an_equals_sign_is_offered_once(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", "bob=random")
+
+    assert tab("draw", str(path), "--seat", "=") == ["ann", "bob"]
+
+
+def test_a_match_without_a_line_of_its_seating_has_the_names_of_its_opening(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", "bob=random")
+    opening, _, *facts = path.read_bytes().splitlines(keepends=True)
+
+    path.write_bytes(b"".join([opening, *facts]))
+
+    assert tab("draw", str(path), "--seat", "") == ["ann", "bob"]
 
 
 def test_only_players_that_can_join_are_offered() -> None:

@@ -395,6 +395,7 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
         (("--seat", "0", "greedy", "--play-on"), "--play-on goes on from a turn: write --turn N"),
         (("--seat", "0", "--turn", "1", "greedy", "--play-on", "greed"), "fish has no player 'greed'; it has "),
         (("--seat", "0", "--turn", "1", "greedy", "--play-on", "=x"), "'=x' names no player; write NAME=PLAYER"),
+        (("--seat", "0", "--turn", "1", "greedy", "--play-on", "\udcff"), "'\\udcff' is no text in UTF-8"),
         (
             ("--seat", "0", "--turn", "1", "greedy", "--play-on", "random", "random"),
             "others still at the table: 1, but named behind PLAYER: 2",
@@ -414,6 +415,15 @@ def test_a_turn_that_never_came_is_refused(tmp_path: Path) -> None:
     done = fairplay("debug", str(path), "--seat", "0", "--turn", str(turns + 1), "greedy")
 
     assert refusal(done) == f"ann had only {turns} turns, so there is no turn {turns + 1}"
+
+
+def test_a_turn_that_never_came_is_refused_without_the_ejection_of_another(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", f"bob={bot(tmp_path, COUNTS.format(third=THIRD['a crash']))}")
+    turns = turns_of(path, 0)
+
+    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "99", "greedy")
+
+    assert refusal(done) == f"ann had only {turns} turns, so there is no turn 99"
 
 
 def test_who_failed_the_farewell_had_all_its_turns(tmp_path: Path) -> None:

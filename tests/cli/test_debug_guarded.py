@@ -12,7 +12,7 @@ from fairplay import Journal, Referee
 from fairplay.core.events import Ejected
 from fairplay.journal.replay import read
 from fairplay.sandbox import measures
-from tests.cli.command import SCRIPT, fairplay, journal, refusal, script, started
+from tests.cli.command import SCRIPT, fairplay, journal, refusal, script, spoil, started
 from tests.cli.debugging import COUNTS, bot, line_of, verdicts
 from tests.cli.test_why import data
 from tests.journal.journals import GAME, SEED, cheat, first
@@ -103,6 +103,17 @@ def test_what_the_host_keeps_is_kept_from_a_bot(named: tuple[str, ...], tmp_path
     assert "| read the host's own" in line_of(free)  # so it does try
 
 
+@needs_strict
+def test_a_bot_does_not_see_what_lies_beside_a_journal_in_its_own_folder(tmp_path: Path) -> None:
+    match, notes = journal(tmp_path / "games"), tmp_path / "games" / "notes"
+    notes.write_text("the host's own")
+    bot(tmp_path, SNOOPS.format(places=[str(notes)], written=str(tmp_path / "written")))
+
+    done = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(tmp_path))
+
+    assert "| cannot read: No such file or directory" in line_of(done)
+
+
 def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "caught"
     path = bot(tmp_path, EVIL.format(mark=str(mark)))
@@ -112,6 +123,33 @@ def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, mo
     monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
 
     assert refusal(fairplay(*shlex.split(hint)[1:])).startswith("there is no strict sandbox here")
+    assert not mark.exists()
+
+
+@needs_strict
+def test_a_player_in_this_process_needs_no_sandbox_though_the_record_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = bot(tmp_path, COUNTS.format(third="pass"))
+    path = journal(tmp_path, "ann=greedy", f"bob={address}")
+    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
+
+    guarded, unguarded = (
+        fairplay("debug", str(path), "--seat", "bob", address, *options) for options in ((), ("--in-process",))
+    )
+
+    assert refusal(guarded).startswith("there is no strict sandbox here")
+    assert (unguarded.code, unguarded.err) == (0, "")
+
+
+@needs_strict
+def test_others_with_whom_a_match_goes_on_are_shut_in(tmp_path: Path) -> None:
+    mark, path = tmp_path / "caught", spoil(journal(tmp_path / "games"), "unfinished")
+    evil = program(tmp_path, EVIL.format(mark=str(mark)), "evil.py")
+
+    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on", str(evil))
+
+    assert "evil.py cannot be loaded: " in done.out
     assert not mark.exists()
 
 

@@ -53,6 +53,17 @@ def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path)
     assert any(line.startswith("    cyd: the answer is not what was asked for") for line in done.out.splitlines())
 
 
+def test_others_with_one_name_are_told_apart_when_the_match_goes_on(tmp_path: Path) -> None:
+    path = journal(tmp_path, "ann=greedy", "bob=random", "cyd=random")
+
+    done = fairplay(
+        "debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on", "eve=random", "eve=random"
+    )
+
+    assert (done.code, done.err) == (0, "")
+    assert "\nat the table: ann, eve, eve-2\n" in done.out
+
+
 def test_the_ejected_stay_out_when_the_match_goes_on(tmp_path: Path) -> None:
     cheat = bot(tmp_path, "def take_turn(view): return 'junk'")
     path = journal(tmp_path, f"ann={cheat}", "bob=random", "cyd=greedy")

@@ -40,6 +40,14 @@ def test_where_something_is_hidden_from_a_stranger_there_is_one_line(game: str, 
     assert err(game, *TABLES[game], stranger, "--seed", "7") == WARNING.format(hidden)
 
 
+@pytest.mark.parametrize(("game", "hidden"), HIDDEN)
+def test_several_games_with_a_stranger_are_warned_of_once(game: str, hidden: str, stranger: str) -> None:
+    table = (*TABLES[game], stranger, "--games", "2", "--jobs", "1")
+
+    assert err(game, *table, "--seed", "7") == WARNING.format(hidden)
+    assert err(game, *table) == ""
+
+
 def test_a_player_in_this_process_is_a_stranger_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stranger = in_process(GOOD.format(game="q"), tmp_path, monkeypatch)
 

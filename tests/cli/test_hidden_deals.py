@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.cli import cup_options
 from fairplay.cli.cup_options import one_at_a_time
 from fairplay.core.errors import BadRequest
+from fairplay.terminal import progress
 from tests.cli.command import fairplay, refusal, script
 from tests.cli.cup_files import ENOUGH, cup_file, results
 from tests.players.machine import needs_strict
@@ -43,8 +45,28 @@ def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time() -> None:
     tables = [("random", "tcp:4000"), ("ws:4000", "random"), ("random", "greedy")]
 
     assert [one_at_a_time(cup_of(*players), "pool") for players in tables] == [1, 1, 0]
-    with pytest.raises(BadRequest, match="joins this machine at tcp:4000, and no cluster"):
-        one_at_a_time(cup_of("random", "tcp:4000"), "dask")
+    for executor in ("dask", "dask:tls://host:8786"):
+        with pytest.raises(BadRequest, match="joins this machine at tcp:4000, and no cluster"):
+            one_at_a_time(cup_of("random", "tcp:4000"), executor)
+
+
+@pytest.mark.parametrize(("address", "jobs", "bar"), [("tcp:0", 1, False), ("greedy", 4, True)])
+def test_a_tournament_with_a_guest_has_one_job_and_no_bar_whatever_is_asked_for(
+    address: str, jobs: int, bar: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    def showing(*_: object, bar: bool, **__: object) -> None:
+        made.append(bar)
+        raise BadRequest("that is enough")
+
+    monkeypatch.setattr(cup_options, "runner_for", lambda _, jobs: made.append(jobs))
+    monkeypatch.setattr(progress, "progress", showing)
+    file = cup_file(tmp_path, players=f'[{{ player = "random" }}, {{ player = "{address}" }}]')
+
+    refusal(fairplay("tournament", str(file), "--jobs", "4"))
+
+    assert made == [jobs, bar]
 
 
 @needs_strict

@@ -108,6 +108,18 @@ def test_afterwards_sigterm_is_what_it_was() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def test_after_an_interruption_signals_are_what_they_were_too() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    sigint = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with pytest.raises(KeyboardInterrupt), sigterm_interrupts():
+        signal.raise_signal(signal.SIGTERM)
+
+    after, mask = signal.signal(signal.SIGINT, sigint), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert (after, signal.SIGINT in mask) == (signal.SIG_IGN, False)
+
+
 def test_a_ctrl_c_that_is_ignored_is_not_heard_at_the_end_either(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[int] = []
     monkeypatch.setattr(signal, "default_int_handler", lambda number, _: heard.append(number))

@@ -222,6 +222,14 @@ def test_a_player_that_raises_shows_where_and_is_gone(
     assert [ejected.fault for ejected in result.ejected] == [Fault.GONE]
 
 
+def test_methods_of_a_player_may_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    player = in_process(f"{FIRST}\n    start = tell = end = closing = None\n", tmp_path, monkeypatch)
+
+    done, result = against_greedy("", player)
+
+    assert (done.code, result.ejected) == (0, ())
+
+
 def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = in_process("def take_turn(view):\n    return object()", tmp_path, monkeypatch)
 

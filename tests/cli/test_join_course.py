@@ -225,6 +225,24 @@ def test_a_tournament_without_a_match_for_the_player_is_over_too(game: str, play
     assert done.err.endswith("fairplay: it is over, and there was no match for the player\n")
 
 
+def test_the_scheme_of_the_server_of_a_course_may_be_written() -> None:
+    with Script(b'["start",[true]]["end",[true]]') as host:
+        done = fairplay("join", *FISH, f"tcp://{host.address}", "greedy")
+
+    assert done.code == 0
+    assert done.err.startswith(f"fairplay: connected to tcp://{host.address}\n")
+
+
+@pytest.mark.parametrize(("won", "said"), [(b"true", "won"), (b"false", "did not win")])
+def test_whether_the_player_has_won_is_said_in_whatever_seat_it_was(won: bytes, said: str) -> None:
+    turn = b'["initial",[[[[2,0],"white","E",3,0]],3,4,5]]'
+    says = b'["playing-as",["black"]]["others",["white"]]' + turn + b'["end-of-tournament",[' + won + b"]]"
+    with Script(says) as host:
+        done = fairplay("join", "--course", "tsuro", host.address, "first")
+
+    assert (done.code, done.err.splitlines()[-1]) == (0, f"fairplay: {said}")
+
+
 def test_each_call_and_answer_is_logged_with_its_time_if_that_is_asked_for() -> None:
     with Script(b'["start",[true]]["end",[false]]') as host:
         done = fairplay("join", *FISH, host.address, "greedy", "--name", "ann", "--verbose")

@@ -106,6 +106,18 @@ def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path:
     assert done.err.startswith("fairplay: the player failed, crashed: the program ended with exit code 3\n")
 
 
+def test_of_what_a_program_said_before_it_failed_the_end_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "import sys\nfor line in range(30): print('line', line, file=sys.stderr)\nexit(3)\n"
+    )
+
+    done = fairplay("join", "--course", "q", "127.0.0.1:1", f"exec:{sys.executable} {tmp_path / 'bot.py'}", *OPEN)
+
+    told = done.err.splitlines()
+    assert told[0] == "fairplay: the player failed, crashed: the program ended with exit code 3"
+    assert told[1:] == [f"fairplay:     line {line}" for line in range(18, 30)]
+
+
 @pytest.mark.parametrize(
     ("hello", "code"), [("7", 1), ('{"nonce": message["nonce"], "answer": None}', 2)], ids=["wrong", "right"]
 )

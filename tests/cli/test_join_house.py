@@ -7,11 +7,13 @@ import ssl
 import subprocess
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from websockets.sync.server import ServerConnection, serve
 
+from fairplay.cli import join
 from fairplay.players import visit
 from fairplay.protocol import wire
 from tests.cli.command import SCRIPT, fairplay, in_process, refusal, script, started
@@ -121,6 +123,16 @@ def test_a_token_comes_from_a_file_or_the_environment_and_is_shown_to_nobody_els
     assert CANARY not in done.err + done.out
 
 
+def test_the_longest_token_that_there_is_is_taken(tmp_path: Path) -> None:
+    file, token = tmp_path / "token", "x" * wire.LONGEST_TOKEN
+    file.write_text(token)
+
+    with House(two_matches) as house:
+        fairplay("join", house.address, "greedy", "--name", "ann", "--token-file", str(file))
+
+    assert house.results == [{"name": "ann", "token": token}]
+
+
 @pytest.mark.parametrize(
     "text", ["", " \n", "two words", "x" * 65, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\x1b[2J"]
 )
@@ -180,6 +192,42 @@ def test_a_house_that_is_gone_in_the_middle_of_a_match_is_a_failure() -> None:
 
     assert done.code == 1
     assert "before the end of the match" in done.err.splitlines()[-1]
+
+
+def put_out(guest: Guest) -> None:
+    guest.welcome()
+    guest.begin()
+    guest.dismiss()
+
+
+def put_out_after_a_match(guest: Guest) -> None:
+    guest.welcome()
+    guest.play()
+    guest.begin()
+    guest.dismiss()
+
+
+def test_a_house_that_is_gone_after_the_player_was_put_out_is_a_failure() -> None:
+    with House(put_out) as house:
+        done = fairplay("join", house.address, "greedy", "--wait", "0")
+
+    assert done.code == 1
+    assert done.err.splitlines()[-2:] == [
+        "fairplay: signing in again",
+        f"fairplay: cannot connect to {house.address}: Connection refused",
+    ]
+
+
+def test_a_player_that_is_put_out_of_every_match_signs_in_after_pauses_that_grow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(join, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=pauses.append))
+
+    with House(put_out, put_out, put_out, put_out_after_a_match, put_out) as house:
+        fairplay("join", house.address, "greedy", "--wait", "0")
+
+    assert pauses == [0.1, 0.2, 0.4, 0.0, 0.1]
 
 
 def test_a_player_hears_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,6 +392,37 @@ def test_people_play_at_a_house_too_and_may_type_while_the_line_is_lost() -> Non
         assert terminal.settings == terminal.before
 
     assert house.results[1] == [{"type": "place", "at": [0, 0]}, {"type": "place", "at": [1, 1]}]
+
+
+def test_people_that_are_put_out_are_not_signed_in_again() -> None:
+    with House(put_out) as house, PseudoTerminal("join", house.address, "human", "--wait", "0") as terminal:
+        terminal.until("ejected, illegal")
+        assert terminal.ended() == 1
+        assert "signing in again" not in terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [("ann", "ann"), ("Zo\u00eb M.", "Zo-M"), ("x" * 30, "x" * wire.LONGEST_NAME), ("\u738b", None)],
+)
+def test_people_are_called_by_as_much_of_their_name_as_can_be_one_here(
+    user: str, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", user)
+
+    assert join.own_name() == name
+
+
+@pytest.mark.parametrize("error", [KeyError, OSError, ImportError])
+def test_people_of_whom_the_machine_knows_nothing_have_no_name(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown() -> str:
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+
+    assert join.own_name() is None
 
 
 def test_people_are_told_if_there_is_no_house() -> None:

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from fairplay.cli.join_program import Onlooker
 from fairplay.core.events import Fault, Result
+from fairplay.players.process import CHUNK
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from tests.cli.command import SCRIPT, Done, refusal, script, started
@@ -170,8 +172,19 @@ def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
     done, _ = against_greedy(bot(tmp_path, mark, flood + later))
 
     assert said(done).count("x") == 500
-    assert "what else the program says on stderr now is left out" in said(done)
+    assert said(done).count("what else the program says on stderr now is left out") == 1
     assert "later" in said(done)
+
+
+def test_a_line_without_end_is_shown_once_it_is_long(capsys: pytest.CaptureFixture[str]) -> None:
+    onlooker = Onlooker()
+
+    onlooker.show(b"x" * CHUNK)
+    before = capsys.readouterr().err
+    onlooker.show(b"x")
+    after = capsys.readouterr().err
+
+    assert (before, after[:3]) == ("", "xxx")
 
 
 # Bad ones.
@@ -208,6 +221,15 @@ def test_whoever_lets_a_program_play_is_told_how_it_failed(how: str, tmp_path: P
     assert [one.fault for one in result.ejected] == [Fault.GONE]
 
 
+def test_a_line_without_end_is_shown_before_it_is_told_how_a_program_failed(tmp_path: Path, mark: str) -> None:
+    done, _ = against_greedy(bot(tmp_path, mark, "def turn(view):\n    os.write(2, b'no end')\n    os._exit(5)"))
+
+    lines = done.err.splitlines()
+    assert lines.index("no end") < lines.index(
+        "fairplay: the player failed, crashed: the program ended with exit code 5"
+    )
+
+
 @pytest.mark.parametrize("how", BAD_AT_HELLO)
 def test_whoever_lets_a_program_play_is_told_how_it_failed_before_it_had_a_seat(
     how: str, tmp_path: Path, mark: str
@@ -231,6 +253,14 @@ def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> No
     done, _ = against_greedy(bot(tmp_path, mark, "def turn(view): os.write(1, b'hm\\n')"))
 
     assert said(done)[-1] == "    something else than a reply came on stdout: 'hm'; print to stderr instead"
+
+
+def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, mark: str) -> None:
+    with Host(LISTEN[""]("0"), limits=PATIENT) as host:
+        done = script("join", host.door.address, bot(tmp_path, mark, "sys.exit(0)"))
+        host.give_up()
+
+    assert said(done)[-1].startswith("    it has to read its stdin to the end; ")
 
 
 def test_what_is_unlawful_the_host_says(tmp_path: Path, mark: str) -> None:

@@ -168,6 +168,12 @@ def test_no_more_is_looked_at_than_so_many_folders_and_files(here: Path, monkeyp
     assert len(list(journals_near(Path(), "", below=True))) <= 3
 
 
+def test_a_file_that_is_called_like_the_folder_of_matches_is_passed_over(match: Path, here: Path) -> None:
+    Path("matches").touch()
+
+    assert journal_named(match.stem) == f"games/{match.name}"
+
+
 def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> None:
     Path("nowhere").symlink_to("not_there")
     Path("circle").symlink_to("circle")

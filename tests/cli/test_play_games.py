@@ -65,6 +65,22 @@ def test_with_a_folder_the_same_command_goes_on_and_another_one_is_refused(tmp_p
     )
 
 
+def test_the_names_and_the_parameters_of_all_games_are_those_of_one(tmp_path: Path) -> None:
+    fairplay("play", "fish", "random", "random", *SMALL, "--games", "1", *ONE, "--out", str(tmp_path))
+
+    cup = notebook.read(tmp_path).opening.cup
+    assert [player.name for player in cup.players] == ["random", "random-2"]
+    assert (cup.parameters["rows"], cup.parameters["columns"]) == (4, 4)
+
+
+def test_a_file_in_the_place_of_the_matches_is_named(tmp_path: Path) -> None:
+    (tmp_path / "matches").touch()
+
+    done = fairplay(*GAMES, "--quiet", "--out", str(tmp_path))
+
+    assert refusal(done, 3).startswith(f"{tmp_path}/matches cannot be used: File exists; to go on: ")
+
+
 @pytest.mark.parametrize("options", [(), ("--pondering",)])
 def test_programs_may_ponder_if_that_is_asked_for(options: tuple[str, ...], tmp_path: Path) -> None:
     fairplay(*GAMES, *options, "--out", str(tmp_path))
@@ -157,6 +173,19 @@ def test_what_makes_no_sense_is_refused_in_one_line(case: str, tmp_path: Path, m
 
     assert refusal(fairplay(*arguments)) == why
     assert list(tmp_path.iterdir()) == []
+
+
+def test_output_that_cannot_be_written_is_a_fault_of_the_host() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = script(*GAMES, "--quiet", stdout=full)
+
+    assert refusal(done, 3) == "the output cannot be written: No space left on device"
+
+
+def test_where_nothing_could_be_written_there_is_nothing_to_go_on_with() -> None:
+    done = fairplay(*GAMES, "--quiet", "--out", "/proc/nowhere")
+
+    assert refusal(done, 3) == "no journal can be written in /proc/nowhere: No such file or directory"
 
 
 def test_an_extra_that_is_missing_is_named_and_one_match_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:

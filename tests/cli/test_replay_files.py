@@ -91,11 +91,8 @@ def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
     assert asked == [["0", "2", "4", "5"]]
 
 
-def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
-    fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
-    (path,), film = tmp_path.glob("*.jsonl"), tmp_path / "match.gif"
-    assert len(read(path).facts) >= files.MANY
-
+def written_at_a_terminal(path: Path, film: Path) -> bytes:
+    """What a person sees while a match is written into a file."""
     child, terminal = pty.fork()
     if not child:
         env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
@@ -105,11 +102,29 @@ def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
         while more := os.read(terminal, 65536):
             said += more
     os.close(terminal)
-
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return said
+
+
+def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
+    fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    (path,), film = tmp_path.glob("*.jsonl"), tmp_path / "match.gif"
+    assert len(read(path).facts) >= files.MANY
+
+    said = written_at_a_terminal(path, film)
+
     assert b"drawing" in said
     assert b"100%" in said
     assert f"replay: {film}".encode() in said.replace(b"\r\n", b"")
+
+
+def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
+    path, film = journal(tmp_path), tmp_path / "match.gif"
+    assert len(read(path).facts) + 1 < files.MANY
+
+    said = written_at_a_terminal(path, film)
+
+    assert said.replace(b"\r\n", b"") == f"replay: {film}".encode()
 
 
 @pytest.mark.parametrize(

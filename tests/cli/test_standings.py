@@ -6,6 +6,7 @@ from shutil import copy
 import pytest
 from msgspec.structs import replace
 
+from fairplay.cli import cup_options
 from fairplay.cli.cup_options import live_standings, rated, rounds_of, show
 from fairplay.tournament.conduct import progress_in
 from fairplay.tournament.places import FILE
@@ -70,6 +71,13 @@ def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
     *_, last = fairplay("standings", str(tmp_path / "cup")).out.splitlines()
     assert last.startswith("nothing is decided between ann and bob after 4 deals")
     assert live_standings(tmp_path / "cup")[-2:] == ["", last]  # as it says while it runs
+
+
+def test_below_a_bar_there_are_no_more_lines_than_fit(steps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = live_standings(steps.parent)
+    monkeypatch.setattr(cup_options, "MOST_LIVE", 2)
+
+    assert live_standings(steps.parent) == whole[:2] != whole
 
 
 @pytest.mark.parametrize("void", [0, 1, 2])

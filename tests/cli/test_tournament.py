@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fairplay.games import GAMES
+from fairplay.journal.index import INDEX
 from fairplay.tournament.places import FILE
 from tests.cli.command import (
     INTERRUPTIONS,
@@ -188,6 +189,7 @@ def test_what_it_leaves(tmp_path: Path) -> None:
         *("tournament.jsonl", "key", "matches", "results.json", "results.csv", "report.html", "replays"),
     }
     assert len(list((folder / "matches").glob("*.jsonl"))) == 6
+    assert (folder / "matches" / INDEX).is_file()
     found = results(folder)
     assert next(iter(found)) == "standings"
     assert [row["place"] for row in found["standings"]] == [1, 2, 2]  # as it happens, two have the same rating

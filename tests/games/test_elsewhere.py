@@ -238,6 +238,22 @@ def test_an_option_behind_two_dashes_hands_no_game_over() -> None:
     assert refusal(fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
 
 
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [("--game", "Option '--game' requires an argument."), ("--game=", "--game : write py:module:Name; ")],
+)
+def test_an_option_that_hands_nothing_over_is_refused(option: str, why: str) -> None:
+    assert refusal(fairplay("rules", option)).startswith(why)
+
+
+def test_the_option_takes_the_name_of_a_game_that_is_known_where_a_verb_names_one() -> None:
+    assert fairplay("rules", "--game", "fish") == fairplay("rules", "fish")
+
+
+def test_a_game_that_a_file_may_name_is_handed_over_by_its_address_alone() -> None:
+    assert refusal(fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
+
+
 @pytest.mark.parametrize("option", ["--config", "--tournament"])
 def test_a_game_that_is_handed_over_to_a_server_is_not_served_instead_of_what_its_file_says(
     option: str, path: Path

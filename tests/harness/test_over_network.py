@@ -208,6 +208,7 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
         (("tsuro", "xservers"), "xadmin, xserver, xclients"),
         (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
+        (("q", "xclients", "4000", "--show", "DIR"), "xclients is one end of a line, so --cases and --show make no"),
         (("fish", "xserver", "4000", "--verbose"), "--verbose makes no sense with xserver, only with xclients"),
         (("fish", "xstate", "--verbose"), "--verbose makes no sense with xstate, only with xclients"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),

@@ -524,6 +524,18 @@ def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+@pytest.mark.parametrize("why", ["", "they are not allowed"])
+def test_the_doctor_says_whether_there_are_namespaces(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+    monkeypatch.setattr("fairplay.cli.doctor.why_no_namespace", lambda: why)
+
+    said, told = fairplay("doctor").out, json.loads(fairplay("doctor", "--json").out)
+
+    assert told["namespaces"] is not bool(why)
+    assert said.count("\nWithout namespaces (they are not allowed) a program may leave others behind.\n") == bool(why)
+    assert said.count("Without namespaces") == bool(why)
+
+
 @pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
 def test_the_doctor_tells_programs_too(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, why)

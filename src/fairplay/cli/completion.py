@@ -68,7 +68,8 @@ class Bash(BashComplete):
             else:
                 words.append(word)
             glue = parts
-        self._begun = words[-1]
+        option, equals, value = words[-1].partition("=")
+        self._begun = value if equals and option.startswith("-") else words[-1]
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
@@ -121,9 +122,7 @@ def games(_: click.Context, __: str) -> Iterator[str]:
 
 def players(ctx: click.Context, begun: str) -> Iterator[str]:
     """The players of the game that is named before, or in the journal; with a label if there is one."""
-    label, equals, address = begun.rpartition("=")
-    if "/" in address or address.startswith("."):
-        return
+    label, equals, _ = begun.rpartition("=")
     game = game_named(ctx) or game_in(ctx.params.get("file"))
     elsewhere: tuple[str, ...] = ELSEWHERE
     if ctx.command.name == "join":

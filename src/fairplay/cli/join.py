@@ -312,7 +312,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
             case Start(seat, names, _):
                 say(f"playing {course} as {printable(names[seat], LONGEST_LABEL)}")
             case End(result):
-                say("won" if result.ranking and seat in result.ranking[0] else "did not win")
+                say("won" if seat in result.ranking[0] else "did not win")
 
     try:
         ended = visit_course(
