@@ -5,13 +5,16 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairplay.cli.main import main
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import (
@@ -234,6 +237,29 @@ def test_an_interrupted_match_says_how_to_go_on(
     assert fairplay(*command).code == 0
     assert verify(read(path)).turn is None
     assert verify(read(path)).ejected == ()
+
+
+class InterruptedAtTheEnd(StringIO):
+    """An output at which Ctrl-C is pressed as soon as the ranking is written."""
+
+    def write(self, text: str) -> int:
+        if "\n1. " in f"\n{text}":
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+def test_a_match_that_is_interrupted_when_it_is_over_says_where_to_see_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fairplay", *PLAY, "--journal", str(tmp_path)])
+
+    with redirect_stdout(InterruptedAtTheEnd()), pytest.raises(SystemExit) as left:
+        main()
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert left.value.code == 130
+    assert capsys.readouterr().err == f"\nfairplay: interrupted; the match is over: fairplay replay {path}\n"
+    assert read(path).closing is not None
 
 
 def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_and_names_one_that_does(
