@@ -338,6 +338,7 @@ def test_nobody_elsewhere_waits_for_people_to_watch(tmp_path: Path) -> None:
     played = ["play", "fish", "greedy", str(bot), *SMALL_FISH]
 
     assert "--pace is for players in this process" in refusal(fairplay(*played, "--pace", "1"))
+    assert fairplay(*played, "--pace", "0").code == 0
     with Terminal(*played) as terminal:
         assert terminal.ended() == 0
         assert b"space skips to the end" not in terminal.raw
