@@ -125,6 +125,17 @@ def test_the_ejected_do_not_sit_down_again(tmp_path: Path) -> None:
     assert read(made).opening.players == ("random", str(bot), "greedy")
 
 
+def test_a_match_may_have_a_pace_once_its_only_program_is_ejected(tmp_path: Path) -> None:
+    bot = tmp_path / "cheat.py"
+    bot.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
+    path = journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
+
+    early, late = (fairplay("resume", str(path), "--at", at, "--pace", "1", "--quiet") for at in ("0", "5"))
+
+    assert refusal(early).startswith("--pace is for players in this process")
+    assert late.code == 0
+
+
 def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path: Path) -> None:
     path = journal(tmp_path, "ann=greedy", "bob=in-process:tests.tournament.players:Cheat", "cyd=random")
 
