@@ -319,6 +319,14 @@ def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: 
     assert refusal(done).startswith(f"{file}: {why}")
 
 
+def test_a_file_without_an_ending_is_not_its_own_folder(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED).rename(tmp_path / "cup")
+
+    why = refusal(fairplay("serve", "--tournament", str(file), "--port", "0"))
+
+    assert why == f"{file} would be its own folder; name another with --folder"
+
+
 def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:
     file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED)
 
