@@ -183,6 +183,14 @@ def test_a_line_that_is_too_deep_is_refused() -> None:
         in_ascii(b"[" * 100_000 + b"]" * 100_000)
 
 
+def test_programs_are_told_by_the_exit_code_that_a_house_hung_up_before_the_end() -> None:
+    with Script(HELLO, QUIET + b"\n") as server:
+        done = fairplay("watch", server.address, "--json")
+
+    assert (done.code, done.err) == (2, f"fairplay: {CUT_OFF}\n")
+    assert len(done.out.splitlines()) == 1
+
+
 def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "ANSWER", 1.0)
     with Script(HELLO, QUIET + b"\n", pause=2.0) as server:
