@@ -22,6 +22,7 @@ from fairplay.tournament.events import (
     PlayerEjected,
     RoundBegan,
     TournamentEnded,
+    TournamentEvent,
     TrialsBegan,
 )
 from tests.cli.command import SCRIPT
@@ -108,7 +109,8 @@ def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
 
 def test_the_rate_is_that_since_the_first_round_began() -> None:
     watcher = watching(2)
-    moments = [(10.0, RoundBegan(1, PLAYERS, 10, 0)), *[(11.0, ENDED)] * 10, (12.0, RoundBegan(2, PLAYERS, 10, 0))]
+    first, second = RoundBegan(1, PLAYERS, 10, 0), RoundBegan(2, PLAYERS, 10, 0)
+    moments: list[tuple[float, TournamentEvent]] = [(10.0, first), *[(11.0, ENDED)] * 10, (12.0, second)]
 
     for now, event in moments:
         with patch.object(time, "monotonic", lambda now=now: now):
