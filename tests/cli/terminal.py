@@ -20,6 +20,7 @@ KEYS = {
     "down": "\x1b[B",
     "home": "\x1b[H",
     "end": "\x1b[F",
+    "page up": "\x1b[5~",
     "page down": "\x1b[6~",
     "enter": "\r",
     "space": " ",

@@ -5,13 +5,16 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairplay.cli.main import main
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import (
@@ -234,6 +237,77 @@ def test_an_interrupted_match_says_how_to_go_on(
     assert fairplay(*command).code == 0
     assert verify(read(path)).turn is None
     assert verify(read(path)).ejected == ()
+
+
+class Interrupted(StringIO):
+    """An output at which Ctrl-C is pressed when it is about to show some words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self._words = words
+
+    def write(self, text: str) -> int:
+        if self._words in text:
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+@pytest.fixture
+def interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], tuple[Path, str]]:
+    """The journal of a match that is interrupted at some words, and what is said then."""
+
+    def at(words: str) -> tuple[Path, str]:
+        monkeypatch.setattr(sys, "argv", ["fairplay", *PLAY, "--journal", str(tmp_path)])
+        with redirect_stdout(Interrupted(words)), pytest.raises(SystemExit) as left:
+            main()
+        assert left.value.code == 130
+        (path,) = tmp_path.glob("*.jsonl")
+        return path, capsys.readouterr().err.splitlines()[-1]
+
+    return at
+
+
+def test_a_match_that_is_interrupted_when_it_is_over_says_where_to_see_it(
+    interrupted: Callable[[str], tuple[Path, str]],
+) -> None:
+    path, said = interrupted("1. ")
+
+    assert said == f"fairplay: interrupted; the match is over: fairplay replay {path}"
+    assert read(path).closing is not None
+
+
+def test_a_match_without_a_mark_that_is_interrupted_says_that_it_has_to_be_trusted(
+    interrupted: Callable[[str], tuple[Path, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+
+    path, said = interrupted(" places a penguin ")
+
+    assert said == f"fairplay: interrupted; to go on with the match: fairplay resume {path} --trust"
+    assert fairplay("resume", str(path), "--trust", "--quiet").code == 0
+
+
+TAKES_THE_FILE_AWAY = """
+from pathlib import Path
+
+def take_turn(view):
+    for path in Path({games!r}).glob("*.jsonl"):
+        path.unlink()
+    raise KeyboardInterrupt
+"""
+
+
+def test_a_match_whose_file_is_gone_does_not_say_how_to_go_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = tmp_path / "games"
+    address = in_process(TAKES_THE_FILE_AWAY.format(games=str(games)), tmp_path, monkeypatch)
+
+    done = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", str(games))
+
+    assert (done.code, done.err.strip()) == (130, "fairplay: interrupted")
 
 
 def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_and_names_one_that_does(

@@ -438,6 +438,12 @@ def test_a_line_without_end_is_cut_in_a_pipe() -> None:
     assert f"human> {'x' * (5000 - 4096)}\n" in done.stderr
 
 
+def test_the_last_line_of_a_pipe_counts_without_its_end() -> None:
+    done = piped("0,0", "play", *FISH, "--quiet")
+
+    assert "human places a penguin at [0, 0]." in done.stderr
+
+
 def test_events_stay_clean_beside_a_person() -> None:
     done = piped("0,0\n\n", "play", *FISH, "--events")
 

@@ -305,6 +305,17 @@ def test_matches_in_this_process_are_drawn_so_that_people_can_follow(tmp_path: P
     assert sum(entry.took for entry in recorded.entries) < 0.3  # nobody is charged for it
 
 
+def test_no_clock_runs_while_a_position_is_there_to_be_seen() -> None:
+    with Terminal("play", "fish", "greedy", "random", *SMALL_FISH, "--pace", "1") as terminal:
+        terminal.see("fish 2: ")
+        terminal.press("space")
+        assert terminal.ended() == 0
+
+    used = [float(seconds) for seconds in re.findall(rb"(\d+\.\d) s", terminal.raw)]
+    assert used
+    assert max(used) < 0.5
+
+
 def test_a_flood_that_is_said_while_the_board_is_shown_is_kept_in_part() -> None:
     held = Held()
 
@@ -338,6 +349,7 @@ def test_nobody_elsewhere_waits_for_people_to_watch(tmp_path: Path) -> None:
     played = ["play", "fish", "greedy", str(bot), *SMALL_FISH]
 
     assert "--pace is for players in this process" in refusal(fairplay(*played, "--pace", "1"))
+    assert fairplay(*played, "--pace", "0").code == 0
     with Terminal(*played) as terminal:
         assert terminal.ended() == 0
         assert b"space skips to the end" not in terminal.raw

@@ -286,14 +286,16 @@ def test_an_unfinished_match_can_be_gone_on_with_as_shown(tmp_path: Path) -> Non
 
 
 def test_who_goes_on_with_a_match_of_unknown_players_has_to_name_them(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    folder = tmp_path / "it's a folder; with $(blanks)"
+    folder.mkdir()
+    path = play(folder, FISH, [simple(FISH)] * 2)
     cut(path, 6)
 
-    (command,) = [each for each in next_commands(library("show", tmp_path, path.stem)) if each[0] == "resume"]
+    (command,) = [each for each in next_commands(library("show", folder, path.stem)) if each[0] == "resume"]
 
-    assert command == ["resume", str(path), "PLAYER...", "--journal", str(tmp_path)]
+    assert command == ["resume", str(path), "PLAYER...", "--journal", str(folder)]
     assert fairplay(*command[:2], "greedy", "random", *command[3:]).code == 0
-    assert sorted(row[6] for row in rows(library("list", tmp_path))) == ["finished", "unfinished"]
+    assert sorted(row[6] for row in rows(library("list", folder))) == ["finished", "unfinished"]
 
 
 def test_a_file_that_is_no_journal_can_only_be_checked(tmp_path: Path) -> None:
@@ -401,6 +403,7 @@ def test_a_long_table_is_shown_whole_on_a_terminal(tmp_path: Path) -> None:
 
     assert "reading journals" in shown  # the first time it takes a while
     assert shown.count("ann=bob") == 401
+    assert "\x1b[32mfinished" not in shown  # to fit so many to the terminal would take long
     assert "reading journals" not in on_terminal("library", "list", tmp_path)
 
 

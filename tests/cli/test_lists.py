@@ -170,5 +170,9 @@ def test_a_command_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...
     assert why in refusal(fairplay(*arguments))
 
 
+def test_where_a_game_is_left_out_no_file_is_said_to_be_one() -> None:
+    assert refusal(fairplay("players")) == "Missing argument 'GAME'. There is fish, tsuro, q"
+
+
 def test_the_script_refuses_in_one_line_too() -> None:
     assert refusal(script("fly")) == "No such command 'fly'."

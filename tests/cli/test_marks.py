@@ -75,6 +75,34 @@ def test_a_strangers_journal_runs_nothing_unless_it_is_trusted(place: tuple[str,
     assert trace.exists()
 
 
+@pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
+def test_a_strangers_journal_that_is_damaged_is_refused_as_not_ours(place: tuple[str, ...], tmp_path: Path) -> None:
+    path = planted(tmp_path / "games", "greedy", "greedy")
+    path.write_bytes(path.read_bytes().replace(b"ann", b"ANN", 1))
+
+    assert refusal(fairplay("resume", str(path), *place)) == unmarked(path)
+
+
+@pytest.mark.parametrize("address", ["visitor:ann", "course:fish"])
+def test_the_clients_of_a_strangers_server_are_not_among_the_players_that_its_journal_names(
+    address: str, tmp_path: Path
+) -> None:
+    path = planted(tmp_path, address, "greedy")
+
+    assert refusal(fairplay("resume", str(path))) == unmarked(path)
+
+
+@pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
+def test_a_name_in_a_trusted_journal_is_not_taken_for_a_player(place: tuple[str, ...], tmp_path: Path) -> None:
+    bot, trace = program(tmp_path)
+    path = planted(tmp_path / "games", names=(bot, "greedy"))
+
+    done = fairplay("resume", str(path), *place, "--trust", "--sandbox", "none", "--quiet")
+
+    assert "the record does not say who played" in refusal(done)
+    assert not trace.exists()
+
+
 @pytest.mark.parametrize("trust", [(), ("--trust",)])
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
 def test_no_record_makes_us_import_anything(
@@ -348,6 +376,15 @@ def test_a_key_that_cannot_be_relied_on_is_refused(how: str, tmp_path: Path, mon
         assert refusal(fairplay(*command)) == f"{own_key_file()} cannot be our key: {why}"
     assert not (tmp_path / "games").exists()
     assert fairplay("resume", str(path), "random", "greedy", "--quiet").code == 0  # where nobody needs it
+
+
+def test_a_branch_says_that_it_is_recorded_without_a_mark(tmp_path: Path) -> None:
+    branch = ("resume", str(own(tmp_path)), "greedy", "random", "--journal", str(tmp_path / "new"), "--quiet")
+
+    done = script(*branch, environment={"XDG_STATE_HOME": "/proc/nowhere"})
+
+    assert done.code == 0
+    assert done.err.startswith("fairplay: the match is recorded WITHOUT A MARK, so that only --trust can go on with it")
 
 
 def test_where_no_key_can_be_kept_matches_are_played_all_the_same(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fairplay.cli.match_options import MOST_EVIDENCE
 from fairplay.core.chance import seed_from
 from fairplay.core.roles import HousePlayer
 from fairplay.games import title
@@ -262,6 +263,18 @@ def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path)
     assert last == "    bob: RuntimeError: a bad day"
     (evidence,) = [entry["evidence"] for entry in map(json.loads, lines_of_facts(path)) if "evidence" in entry]
     assert [line.removeprefix("    bob: ") for line in (clocks, *said, last)] == evidence.splitlines()
+
+
+def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path, f"for line in range(30): print('\\x1b[2J', line)\n{BOTS['crashes'][0]}")
+
+    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet")
+
+    said = [line for line in done.out.splitlines() if line.startswith("    bob: ")]
+    assert len(said) == MOST_EVIDENCE
+    assert "    bob: \N{REPLACEMENT CHARACTER}[2J 29" in said
+    assert said[-1] == "    bob: RuntimeError: a bad day"
+    assert "\x1b" not in done.out
 
 
 def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(

@@ -51,6 +51,16 @@ def test_seats_rotate(players: int, tmp_path: Path) -> None:
     assert {row["name"]: row["games"] for row in found["standings"]} == dict.fromkeys(names, 12)
 
 
+def test_an_empty_seed_is_a_seed_that_a_command_without_one_does_not_go_on_with(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "x"))
+    assert fairplay(*GAMES, *out, "--seed", "").code == 0
+
+    other = fairplay(*GAMES, *out)
+
+    assert "belongs to another tournament" in refusal(other)
+    assert fairplay(*GAMES, *out, "--seed", "").code == 0
+
+
 def test_with_a_folder_the_same_command_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "x"))
     first = fairplay(*GAMES, *out)
@@ -146,6 +156,14 @@ REFUSED = {
         "--ages makes no sense with --games; see: fairplay play --help",
     ),
     "lines": ((*TABLE, "--games", "2", "--lines"), "--lines makes no sense with --games; see: fairplay play --help"),
+    "a pace": (
+        (*TABLE, "--games", "2", "--pace", "1"),
+        "--pace makes no sense with --games; see: fairplay play --help",
+    ),
+    "no pace at all": (
+        (*TABLE, "--games", "2", "--pace", "0"),
+        "--pace makes no sense with --games; see: fairplay play --help",
+    ),
     "events": ((*TABLE, "--games", "2", "--events"), "--events makes no sense with --games; see: fairplay play --help"),
     "a sync": (
         (*TABLE, "--games", "2", "--sync", "always"),

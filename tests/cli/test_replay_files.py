@@ -141,6 +141,7 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
         (("-o", "match.gif", "--seconds", "1e9"), "a picture is shown for 0.02 to 60 seconds, not for 1000000000.0"),
         (("-o", "match.gif", "--seconds", "soon"), "Invalid value for '--seconds': 'soon' is not a valid float"),
         (("-o", "match.gif", "--width", "20000"), " pixels are too many; choose a smaller width"),
+        (("-o", "match.gif", "--at", "0"), "--at is for a board on the terminal; a file has all of them"),
         (("-o", "match.gif", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
         (
             ("-o", "match.html", "--width", "300"),

@@ -11,7 +11,7 @@ from fairplay.journal.append_file import Disk
 from fairplay.journal.record import REAL
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from tests.cli.command import BROKEN, complaint, fairplay, journal, refusal, spoil
+from tests.cli.command import BROKEN, SMALL, complaint, fairplay, journal, refusal, spoil
 from tests.players.machine import needs_strict
 
 FAILS_TO_SIT_DOWN = """
@@ -125,6 +125,17 @@ def test_the_ejected_do_not_sit_down_again(tmp_path: Path) -> None:
     assert read(made).opening.players == ("random", str(bot), "greedy")
 
 
+def test_a_match_may_have_a_pace_once_its_only_program_is_ejected(tmp_path: Path) -> None:
+    bot = tmp_path / "cheat.py"
+    bot.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
+    path = journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
+
+    early, late = (fairplay("resume", str(path), "--at", at, "--pace", "1", "--quiet") for at in ("0", "5"))
+
+    assert refusal(early).startswith("--pace is for players in this process")
+    assert late.code == 0
+
+
 def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path: Path) -> None:
     path = journal(tmp_path, "ann=greedy", "bob=in-process:tests.tournament.players:Cheat", "cyd=random")
 
@@ -166,6 +177,45 @@ def test_programs_of_a_branch_see_nothing_of_where_the_journal_of_their_parent_i
     assert sandboxed.code == 0
     assert " is out: " not in sandboxed.out
     assert "there they are" in free.out
+
+
+@pytest.mark.parametrize("how", ["a match", "a match that goes on", "a branch"])
+def test_every_fact_is_safe_from_a_power_cut_at_once_if_that_is_asked_for(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    players = ("greedy", "random", "--seed", "7")
+    old, new = spoil(journal(tmp_path / "old", *players), "unfinished"), tmp_path / "new"
+    command = {
+        "a match": ("play", "fish", *players, *SMALL, "--journal", str(new)),
+        "a match that goes on": ("resume", str(old)),
+        "a branch": ("resume", str(old), "--at", "5", "--journal", str(new)),
+    }[how]
+    synced: list[int] = []
+
+    def sync(disk: Disk, file: int) -> None:
+        synced.append(file)
+        os.fsync(file)
+
+    monkeypatch.setattr(Disk, "sync", sync)
+    assert fairplay(*command, "--sync", "always", "--quiet").code == 0
+
+    path = old if how == "a match that goes on" else next(new.glob("*.jsonl"))
+    before = 0 if how == "a match" else 5
+    assert len(synced) >= len(read(path).facts) - before
+
+
+def test_players_of_a_branch_with_the_same_name_get_numbers(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    made = branch(path, tmp_path / "branch", "--at", "3", "bob=greedy", "bob=random")
+
+    assert read(made).opening.names == ("bob", "bob-2")
+
+
+def test_a_name_of_a_branch_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = journal(tmp_path)
+
+    assert refusal(fairplay("resume", str(path), "\udcff=random", "random")).endswith(" is no text in UTF-8")
 
 
 def test_too_many_or_too_few_players_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.serve_course import chosen_rules
+from fairplay.cli.serve_course import chosen_rules, journals_in, on_record
 from fairplay.course.servers import SERVERS
 from fairplay.terminal.waiting import OnTerminal
 from fairplay.tournament.places import FILE
@@ -48,6 +48,9 @@ FISH, TSURO, Q = (("--course", game, "--port", "0") for game in ("fish", "tsuro"
         (("fish", "--course", "q"), "GAME and --course make no sense together; see: fairplay serve --help"),
         (("fish", "--turn", "1"), "--turn makes no sense with GAME; see: fairplay serve --help"),
         (("--course", "fish", "--web", "0"), "--web makes no sense with --course; see: fairplay serve --help"),
+        (("--tournament", "no.toml", "--name", "x"), "--name makes no sense with --tournament; see: "),
+        (("--tournament", "no.toml", "--guests"), "--guests makes no sense with --tournament; see: "),
+        (("fish", "--set", "rows=\udcff"), "'rows=\\udcff' is no text in UTF-8"),
         (("fisch",), "there is no game 'fisch': did you mean 'fish'?"),
         (("fish", "--fill", "./bot"), "'./bot' is no house player of fish"),
         (("fish", "--tls", "no", "where"), "no TLS with no and where: "),
@@ -68,6 +71,19 @@ def test_what_makes_no_sense_is_refused_before_anybody_comes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert refusal(fairplay("serve", *options)).startswith(why)
+
+
+@pytest.mark.parametrize("place", [".", "matches"], ids=["one game", "a tournament"])
+def test_an_interrupted_course_says_where_to_see_what_was_played(place: str, tmp_path: Path) -> None:
+    (tmp_path / "matches").mkdir()
+    (tmp_path / place / "old.jsonl").touch()
+    before = journals_in(str(tmp_path))
+    nothing_new = on_record(str(tmp_path), before)
+
+    (tmp_path / place / "new.jsonl").touch()
+
+    assert nothing_new == ""
+    assert on_record(str(tmp_path), before).endswith(f"is on record: fairplay library list {tmp_path}")
 
 
 def test_a_course_may_be_served_for_an_exact_number_of_clients() -> None:

@@ -99,6 +99,7 @@ def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament
 
     folder = tmp_path / "cup"
     assert names_in(folder) == ["ann", "bob", "cyd"]
+    assert not notebook.read(folder).opening.drawn  # for the file says what the seed is
     assert [guest.matches for guest in guests] == [4, 4, 4]
     assert sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
         "report.html",
@@ -317,6 +318,14 @@ def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: 
     done = script("serve", "--tournament", str(file), "--port", "0", timeout=ENOUGH)
 
     assert refusal(done).startswith(f"{file}: {why}")
+
+
+def test_a_file_without_an_ending_is_not_its_own_folder(tmp_path: Path) -> None:
+    file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED).rename(tmp_path / "cup")
+
+    why = refusal(fairplay("serve", "--tournament", str(file), "--port", "0"))
+
+    assert why == f"{file} would be its own folder; name another with --folder"
 
 
 def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fairplay.cli import visiting
+from fairplay.cli.status import WIDEST
 from fairplay.protocol import wire
 from fairplay.server.status import FinishedSeen, HouseStatus, RoomSeen, as_line
 from tests.cli.command import fairplay, refusal
@@ -104,6 +105,18 @@ def test_a_house_that_tells_of_fewer_scores_than_players_does_not_crash_the_comm
 
     assert "  ann 7, →bob  " in lines[6]
     assert "  ann, *bob  " in lines[-1]
+
+
+def test_what_a_house_calls_its_rooms_moves_no_terminal_and_is_cut() -> None:
+    room = RoomSeen(
+        "\x1b[2J" + "r" * 100, "ice", "fish", ("ann",), "playing", 3, turn=0, scores=None, out=(), spectators=0
+    )
+
+    lines = told_of(HouseStatus(name="h", version="1", since=0.0, up=1.0, rooms=(room,)))
+
+    shown = lines[6].split()[-1]
+    assert shown.startswith("\N{REPLACEMENT CHARACTER}[2Jrrr")
+    assert len(shown) == WIDEST
 
 
 def test_of_many_matches_that_are_over_the_newest_are_listed() -> None:

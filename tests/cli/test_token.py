@@ -66,6 +66,7 @@ def test_a_token_that_is_revoked_counts_no_more_and_there_can_be_a_new_one(tmp_p
         (("../ann",), "'../ann' is no name: "),
         (("ann\n",), "'ann\\n' is no name: "),
         (("ännchen",), "'ännchen' is no name: "),
+        (("bob", "-o", "a\0b"), "a\N{REPLACEMENT CHARACTER}b cannot be written: "),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:

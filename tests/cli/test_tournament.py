@@ -115,6 +115,15 @@ def test_a_bad_command_gets_one_line(case: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_without_an_ending_is_not_its_own_folder(tmp_path: Path) -> None:
+    file = cup_file(tmp_path).rename(tmp_path / "cup")
+
+    why = refusal(fairplay("tournament", str(file), *HERE))
+
+    assert why == f"{file} would be its own folder; name another with --out"
+    assert fairplay("tournament", str(file), *HERE, "--out", str(tmp_path / "out")).code == 0
+
+
 def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = in_process("def take_turn(view):\n    return 3", tmp_path, monkeypatch)
     players = f'[{{ player = "random" }}, {{ name = "bad", player = "{bot}" }}]'

@@ -5,6 +5,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -183,6 +185,14 @@ def test_a_line_that_is_too_deep_is_refused() -> None:
         in_ascii(b"[" * 100_000 + b"]" * 100_000)
 
 
+def test_programs_are_told_by_the_exit_code_that_a_house_hung_up_before_the_end() -> None:
+    with Script(HELLO, QUIET + b"\n") as server:
+        done = fairplay("watch", server.address, "--json")
+
+    assert (done.code, done.err) == (2, f"fairplay: {CUT_OFF}\n")
+    assert len(done.out.splitlines()) == 1
+
+
 def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "ANSWER", 1.0)
     with Script(HELLO, QUIET + b"\n", pause=2.0) as server:
@@ -191,7 +201,8 @@ def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: py
     assert done.err.endswith("fairplay: " + f"{server.address}: {CUT_OFF}\n")
 
 
-def test_a_turn_took_as_long_as_the_event_before_it_is_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", [1.0, -1.0], ids=["a clock", "a clock that is set back"])
+def test_a_turn_took_as_long_as_the_event_before_it_is_ago(step: float, monkeypatch: pytest.MonkeyPatch) -> None:
     follower, spectator, times = Follower(), Spectator(), []
 
     @contextmanager
@@ -199,10 +210,10 @@ def test_a_turn_took_as_long_as_the_event_before_it_is_ago(monkeypatch: pytest.M
         yield SimpleNamespace(observe=lambda *_: times.append(sum(map(sum, took().values()))))
 
     monkeypatch.setattr(watch_module, "live", off_screen)
-    clock = iter(range(1000))
+    clock = count(1000.0, step)
 
     async def work() -> None:
-        hub = Hub("r1", "the ice", now=lambda: float(next(clock)))
+        hub = Hub("r1", "the ice", now=lambda: next(clock))
         hub.add(spectator)
         for event, match in story("fish", 2)[:6]:
             hub.observe(event, match)
@@ -212,7 +223,21 @@ def test_a_turn_took_as_long_as_the_event_before_it_is_ago(monkeypatch: pytest.M
     told = [told for line in spectator.lines if (told := follower.hear(json.dumps(line).encode())) is not None]
 
     assert not in_place(told[0], told[1:])
-    assert times == [float(number) for number in range(6)]
+    assert times == [max(0.0, step) * number for number in range(6)]
+
+
+def test_a_room_whose_name_is_no_text_is_refused() -> None:
+    done = fairplay("watch", "127.0.0.1:1", "\udcff", "--wait", "0.01")
+
+    assert refusal(done) == "'\\udcff' is no text in UTF-8"
+
+
+def test_a_file_without_certificates_is_refused_before_a_house_is_called(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("junk")
+
+    done = fairplay("watch", "tls://127.0.0.1:1", "--ca", str(tmp_path / "ca.pem"), "--wait", "0.01")
+
+    assert refusal(done).startswith(f"{tmp_path / 'ca.pem'} has no certificates: ")
 
 
 def test_help_names_the_room(house: Running) -> None:

@@ -205,6 +205,12 @@ def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
     assert why in " ".join(words.split())
 
 
+def test_the_name_of_a_player_that_was_not_ejected_moves_no_terminal(tmp_path: Path) -> None:
+    path = journal(tmp_path, "\x1b[2Jann=greedy", "bob=random")
+
+    assert told(path, "--seat", "0") == "\N{REPLACEMENT CHARACTER}[2Jann, seat 0, was not ejected\n"
+
+
 @pytest.mark.parametrize(("seat", "name"), [("0", "ann"), ("1", "bob"), ("bob", "bob")])
 def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, name: str, tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", CRASHES)

@@ -22,6 +22,7 @@ from fairplay.tournament.events import (
     PlayerEjected,
     RoundBegan,
     TournamentEnded,
+    TournamentEvent,
     TrialsBegan,
 )
 from tests.cli.command import SCRIPT
@@ -106,6 +107,25 @@ def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
     assert knock_out.share == 0.5
 
 
+def test_the_rate_is_that_since_the_first_round_began() -> None:
+    watcher = watching(2)
+    first, second = RoundBegan(1, PLAYERS, 10, 0), RoundBegan(2, PLAYERS, 10, 0)
+    moments: list[tuple[float, TournamentEvent]] = [(10.0, first), *[(11.0, ENDED)] * 10, (12.0, second)]
+
+    for now, event in moments:
+        with patch.object(time, "monotonic", lambda now=now: now):
+            watcher.observe(event)
+
+    with patch.object(time, "monotonic", lambda: 12.0):
+        assert watcher.line == "round 2 of 2, 0 of 10 matches, 5.0 per second, 2 s left"
+
+
+def test_a_round_more_than_was_thought_has_matches_left() -> None:
+    line = seen(watching(2), RoundBegan(3, PLAYERS, 10, 0), *[ENDED] * 5, after=1)
+
+    assert line == "round 3 of 2, 5 of 10 matches, 5.0 per second, 1 s left"
+
+
 def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
 
@@ -154,6 +174,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureF
     [
         ("xterm", True, True, False, Bar),
         ("dumb", True, True, False, Progress),
+        ("unknown", True, True, False, Progress),
         ("xterm", False, True, False, Progress),
         ("xterm", True, False, False, Progress),
         ("xterm", True, True, True, Silent),

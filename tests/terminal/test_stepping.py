@@ -11,12 +11,15 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay.games import GAMES, title
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words
 from fairplay.render.text import cut
-from fairplay.terminal.screen import Screen
+from fairplay.terminal.output import LEAST
+from fairplay.terminal.screen import LEAVING, Screen
+from fairplay.terminal.stepping import Stepping
 from tests.cli.command import fairplay, refusal, spoil
 from tests.cli.terminal import Terminal
 
@@ -50,8 +53,8 @@ def test_every_key_leads_to_its_place(game: str, columns: int, rows: int, folder
     last = len(match.entries)
     presses = [
         (("right",), 1), (("down",), 2), (("left",), 1), (("up",), 0), (("left",), 0), (("1", "2", "enter"), 12),
-        (("page down",), min(last, 22)), (("end",), last), (("right",), last), (("home",), 0),
-        (("9" * 9, "enter"), last), (("5", "\x7f", "4", "enter"), 4), (("5", "\x1b"), 4), (("x",), 4),
+        (("page down",), min(last, 22)), (("page up",), min(last, 22) - 10), (("end",), last), (("right",), last),
+        (("home",), 0), (("9" * 9, "enter"), last), (("5", "\x7f", "4", "enter"), 4), (("5", "\x1b"), 4), (("x",), 4),
     ]  # fmt: skip
 
     with Terminal("replay", str(file), columns=columns, rows=rows) as terminal:
@@ -106,6 +109,32 @@ def test_keys_do_nothing_behind_the_help(folder: Path) -> None:
         terminal.see("playing")
         terminal.press("?")
         terminal.see(lambda text: "this help" in text and "space plays" in text)
+
+
+def test_the_clocks_show_the_time_that_was_used_by_then(folder: Path) -> None:
+    match = read(recorded("fish", folder))
+    match = replace(match, middle=tuple(replace(entry, took=10.0) for entry in match.entries))
+    stepping = Stepping(match, title("fish").text)
+
+    for key in ("3", "enter"):
+        stepping.press(key)
+
+    clocks = next(line for line in stepping.frame(Screen(StringIO())) if "→" in line)
+    assert re.findall(r"\d+\.\d s", clocks) == ["20.0 s", "10.0 s"]
+
+
+@pytest.mark.parametrize("typed", ["²", "9" * 5000], ids=["no digit of ours", "a number without end"])
+def test_whatever_is_typed_leads_somewhere_in_the_match(typed: str, folder: Path) -> None:
+    match = read(recorded("fish", folder))
+    stepping = Stepping(match, title("fish").text)
+
+    for key in (*typed, "enter"):
+        stepping.press(key)
+
+    last = len(match.entries)
+    foot = stepping.frame(Screen(StringIO()))[-1]
+    assert foot.startswith(f"{0 if typed == '²' else last} of {last} facts   ")
+    assert not stepping.over
 
 
 def test_in_little_room_the_way_out_is_said_before_anything_else(folder: Path) -> None:
@@ -214,6 +243,7 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
         ([], {"environment": {"TERM": "dumb"}}),
         ([], {"environment": {"PYTHONIOENCODING": "ascii"}}),
         ([], {"columns": 30}),
+        ([], {"before": ["sh", "-c", 'exec "$0" "$@" < /dev/null']}),
     ],
 )
 def test_lines_are_said_where_nobody_can_step(options: list[str], more: dict[str, object], folder: Path) -> None:
@@ -275,3 +305,38 @@ def test_a_key_that_comes_in_parts_is_one_key(monkeypatch: pytest.MonkeyPatch) -
     os.close(outer)
 
     assert heard == ["right", "7", "end", "home", "page up", "é", "escape"]
+
+
+@pytest.mark.parametrize("gone", [0, 1], ids=["hangs up", "cannot be read"])
+def test_a_terminal_that_is_gone_is_left(gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = pty.openpty()
+
+    with os.fdopen(ends[1 - gone], "r+b", buffering=0) as end:
+        monkeypatch.setattr(sys, "stdin", end)
+        with Screen(StringIO()) as screen:
+            os.close(ends[gone])
+            heard = screen.keys(5)
+
+    assert heard == [LEAVING]
+
+
+def test_nothing_is_drawn_on_a_screen_that_was_left() -> None:
+    output = StringIO()
+    with Screen(output) as screen:
+        screen.show(["the board"])
+    said = output.getvalue()
+
+    screen.show(["too late"])
+
+    assert "the board" in said
+    assert output.getvalue() == said
+
+
+def test_no_more_lines_are_drawn_than_there_are() -> None:
+    output = StringIO()
+
+    with Screen(output) as screen:
+        screen.show([f"line {number}" for number in range(100)])
+
+    assert f"line {LEAST.lines - 1}" in output.getvalue()
+    assert f"line {LEAST.lines}" not in output.getvalue()

@@ -125,7 +125,7 @@ def play(
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:
     """Raise BadRequest if an option was given that makes no sense here."""
     for option, given in others.items():
-        if given:
+        if given is not None and given is not False:  # 0 was given, too
             raise BadRequest(f"{option} makes no sense with {what}; see: fairplay play --help")
 
 
