@@ -98,6 +98,8 @@ def test_messages_are_bytes_plain_data_actions_or_replies_that_name_their_questi
     assert out(room) == []
 
 
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
 BAD: dict[str, Any] = {
     "no JSON": b"place",
     "two values": b"null null",
@@ -106,6 +108,7 @@ BAD: dict[str, Any] = {
     "no action": {"type": "fly"},
     "nothing": None,
     "no plain data": object(),
+    "data without an end": ENDLESS,
     "not whole": {"type": "place", "at": [0.5, 0]},
     "no action in a reply": {"nonce": "", "answer": {"type": "fly"}},
 }
@@ -264,6 +267,25 @@ def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None
     played(room)
 
     assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
+
+
+def test_a_player_that_raises_when_it_hears_the_last_words_has_played_all_the_same() -> None:
+    room = create_room("a room", options())
+    answering(room, "ann")
+    answering(room, "bob")
+    mailbox = room._mailboxes["ann"]
+    hear = mailbox.hear
+
+    def raising(line: bytes) -> None:
+        if json.loads(line)["type"] == "closing":
+            raise ValueError("a secret")
+        assert hear is not None
+        hear(line)
+
+    mailbox.hear = raising
+    played(room)
+
+    assert out(room) == []
 
 
 def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
