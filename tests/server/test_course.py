@@ -364,6 +364,12 @@ def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
     assert refused[-1] == "5 more did not sign up"
 
 
+def test_a_crowd_of_which_each_was_told_is_not_counted() -> None:
+    *_, told = played("fish", [saying(b"7 ")] * MOST_TOLD, most=2, least=1, wait=1.0)
+
+    assert len([line for line in told if "did not sign up" in line]) == MOST_TOLD
+
+
 CALLS = {
     "fish": ("start", "playing-as", "playing-with", "setup", "take-turn", "end"),
     "tsuro": ("playing-as", "others", "initial", "take-turn", "end-of-tournament"),
