@@ -430,6 +430,33 @@ async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(house: Open)
     assert {visitor.name for visitor in house.house.visitors.values()} == {"bob", "cyd"}
 
 
+def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_when_the_first_is_over(
+    tmp_path: Path,
+) -> None:
+    token = make_token(tmp_path, "ann")
+
+    async def waiting() -> list[str]:
+        async with opened(tmp_path, fish()) as house:
+            ann, bob = await house.come("ann", token=token), await house.come("bob")
+            plays = asyncio.create_task(ann.play("end"))
+            await bob.play("take_turn")
+            plays.cancel()
+            await house.call({"visit": "leave", "name": "ann", "token": token})
+            await house.until(lambda: not house.has("ann"))
+            again, cyd = await house.come("ann", token=token), await house.come("cyd")
+            plays = asyncio.create_task(cyd.play())
+            await again.play("take_turn")
+
+            bob.caller.say(bob.answer(bob.heard[-1]))
+            await bob.play()
+            await house.until(lambda: house.house.finished)
+            waiting = house.waiting
+            plays.cancel()
+            return waiting
+
+    assert run(waiting()) == ["bob"]
+
+
 @house_test(fish())
 async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(house: Open) -> None:
     ann, bob, cyd = [await house.come(name) for name in ("ann", "bob", "cyd")]
@@ -640,6 +667,47 @@ async def test_no_room_opens_while_a_house_stops(house: Open) -> None:
     assert [(await one.play("suspended"))["why"] for one in (ann, *others)] == ["a pause"] * 3
     assert (await hears)["why"] == "a pause"
     assert len(house.journals()) == 1
+
+
+@house_test(fish())
+async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play("suspended"))
+    await ann.play("take_turn")
+    cyd = await house.come("cyd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.GRACE", 3600.0)
+
+        stops = asyncio.create_task(house.house.stop("a pause", 5.0))
+        await asyncio.sleep(0)
+        house.house.open_room(fish(fill="greedy"), list(house.house.lobby))
+        cyd.caller.say(cyd.answer(await cyd.play("hello")))
+        ann.caller.say(ann.answer(ann.heard[-1]))
+
+        assert ((await cyd.hear()) or {})["type"] == "suspended"
+        await stops
+
+    assert (await hears)["why"] == "a pause"
+
+
+def test_a_resumed_match_goes_on_without_a_player_that_came_back_and_left_at_hello(tmp_path: Path) -> None:
+    async def resumed() -> dict[str, Any]:
+        async with opened(tmp_path, fish()) as house:
+            ann, bob = [await house.come(name) for name in ("ann", "bob")]
+            plays = asyncio.create_task(bob.play())
+            await ann.play("take_turn", times=2)
+            plays.cancel()
+        async with opened(tmp_path, fish(), back=3600.0) as house:
+            house.house.take_up()
+            tokens = [one.heard[0]["token"] for one in (ann, bob)]
+            back = [Visit(await house.call({"token": token})) for token in tokens]
+            await back[0].play("hello")
+            await house.call({"visit": "leave", "token": tokens[0]})
+            return await back[1].play("end")
+
+    end = run(resumed())
+
+    assert [one["fault"] for one in end["result"]["ejected"]] == ["gone"]
 
 
 def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -> None:
