@@ -64,12 +64,18 @@ def told_port(line: str) -> int:
 
 
 async def serving(
-    game: str, coming: Sequence[Come], journal: str | None, tell: list[str], state: Any = None, **rules: Any
+    game: str,
+    coming: Sequence[Come],
+    journal: str | None,
+    tell: list[str],
+    state: Any = None,
+    labels: Sequence[str] = (),
+    **rules: Any,
 ) -> Served:
     """What comes of a server to which these come, one after the other."""
     chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
     server = asyncio.create_task(
-        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state)
+        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state, labels=labels)
     )
     while not tell:
         await asyncio.sleep(0.01)
@@ -291,6 +297,14 @@ def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
     assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
 
 
+def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
+    state = game_with("q", {}).deal(2, bytes(32))
+
+    served, _, told = played("q", [good("q", name) for name in NAMES[:3]], state=state)
+
+    assert (served, told[-1]) == (NOTHING, "3 came, and the state is for 2")
+
+
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
     # who goes second may have no turn: a match is over as soon as somebody has placed a whole hand
     *_, told = played("q", [good("q", "bad", Deed("take-turn", said=b"[]\n")), good("q", "ann")])
@@ -307,6 +321,12 @@ def test_q_turns_away_who_has_the_name_of_another() -> None:
 
     assert sorted(ranked(served)) == ["ann", "bob"]
     assert told[2].endswith(" did not sign up: somebody else is called ann")
+
+
+def test_clients_that_say_no_names_are_called_by_labels_and_then_by_their_numbers() -> None:
+    served, *_ = played("tsuro", [good("tsuro", "") for _ in range(3)], labels=["ann"])
+
+    assert sorted(ranked(served)) == ["ann", "player2", "player3"]
 
 
 def test_where_somebody_came_from_is_said_behind_a_name_that_it_did_not_say() -> None:

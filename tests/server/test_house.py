@@ -88,11 +88,16 @@ class Open:
         self.house, self.folder, self.port = house, folder, port
         self.callers: list[Caller] = []
 
-    async def call(self, answer: Any) -> Caller:
-        """Come, and say what one wants."""
+    async def connect(self) -> Caller:
+        """Come, and say nothing."""
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, limit=2**20)
         caller = Caller(reader, writer)
         self.callers.append(caller)
+        return caller
+
+    async def call(self, answer: Any) -> Caller:
+        """Come, and say what one wants."""
+        caller = await self.connect()
         await caller.reply(answer)
         return caller
 
@@ -607,6 +612,34 @@ def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog:
             return line
 
     assert run(status()).split()[1] == b"200"
+
+
+# Its settings
+
+
+@house_test(fish(), window=7.0)
+async def test_a_seat_is_kept_for_as_long_as_the_settings_of_a_server_say(house: Open) -> None:
+    ann = await house.come("ann")
+
+    assert ann.heard[0]["window"] == 7.0
+
+
+@house_test(fish(), strangers=Strangers(hello=7.0))
+async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server_say(house: Open) -> None:
+    caller = await house.connect()
+
+    assert ((await caller.hear()) or {})["limit"] == 7.0
+
+
+@pytest.mark.parametrize("limits", [Strangers(each=1), Strangers(connections=1)], ids=["of one address", "in all"])
+def test_no_more_connections_are_open_than_the_settings_of_a_server_say(limits: Strangers, tmp_path: Path) -> None:
+    async def heard() -> list[Any]:
+        async with opened(tmp_path, fish(), strangers=limits) as house:
+            return [await (await house.connect()).hear() for _ in range(2)]
+
+    first, second = run(heard())
+
+    assert (first["type"], second) == ("hello", None)
 
 
 # The end
