@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
@@ -640,6 +641,16 @@ def test_no_more_connections_are_open_than_the_settings_of_a_server_say(limits: 
     first, second = run(heard())
 
     assert (first["type"], second) == ("hello", None)
+
+
+def test_a_new_folder_stays_with_what_is_in_it_when_a_server_cannot_open(tmp_path: Path) -> None:
+    folder = tmp_path / "house"
+
+    with pytest.raises(BadRequest), serving.kept_in(str(folder)):
+        (folder / "tokens").touch()
+        raise BadRequest("the port is taken")
+
+    assert (folder / "tokens").exists()
 
 
 # The end

@@ -748,6 +748,17 @@ def test_files_that_are_no_certificate_are_refused_in_a_line(tmp_path: Path, cer
             tls_context(*pair)
 
 
+def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
+    tmp_path: Path, certificate: tuple[str, str]
+) -> None:
+    locked = str(tmp_path / "locked.pem")
+    command = ["openssl", "ec", "-in", certificate[1], "-out", locked, "-aes256", "-passout", "pass:a secret"]
+    subprocess.run(command, check=True, capture_output=True)
+
+    with pytest.raises(BadRequest, match="it is locked with a password"):
+        tls_context(certificate[0], locked)
+
+
 def test_a_port_that_somebody_has_is_refused_in_a_line(tmp_path: Path) -> None:
     async def host() -> None:
         with socket.create_server((LOOPBACK, 0)) as taken, pytest.raises(BadRequest, match="cannot listen at"):
