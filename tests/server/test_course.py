@@ -24,7 +24,7 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
 from fairplay.players.sign_up import SignUp
 from fairplay.server import course
-from fairplay.server.course import NOTHING, Served, serve
+from fairplay.server.course import NOTHING, Served, refuse_unfit, serve
 from fairplay.server.course_lobby import MOST_TOLD, CourseLobby
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
@@ -151,6 +151,11 @@ def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Pa
         )
 
     assert told == []
+
+
+def test_a_folder_of_a_name_that_no_folder_can_have_is_refused() -> None:
+    with pytest.raises(BadRequest, match="no journal can be written in"):
+        refuse_unfit(Path("a\0b"))
 
 
 def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
