@@ -102,7 +102,7 @@ def test_one_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_picture_that_is_too_long_is_given_up_and_its_process_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(painting, "MOST_BYTES", 1000)
+    monkeypatch.setattr(painting, "MOST_BYTES", 2 * len(board()[1]) // 3)
 
     async def tried() -> int:
         studio = Studio()

@@ -218,7 +218,7 @@ def test_a_client_hears_once_that_the_tokens_were_spoilt(tmp_path: Path) -> None
 def test_a_client_that_is_not_here_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def host() -> None:
         async with opened(tmp_path) as door:
-            caller, said = await door.come({"visit": "leave"})
+            _, said = await door.come({"visit": "leave"})
             assert (said, door.house.told) == (None, [])
 
     run(host())

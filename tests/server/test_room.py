@@ -269,23 +269,24 @@ def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None
     assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
 
 
-def test_a_player_that_raises_when_it_hears_the_last_words_has_played_all_the_same() -> None:
+def test_a_player_that_raises_at_the_last_words_hears_nothing_more() -> None:
     room = create_room("a room", options())
-    answering(room, "ann")
-    answering(room, "bob")
-    mailbox = room._mailboxes["ann"]
-    hear = mailbox.hear
+    heard: list[str] = []
 
-    def raising(line: bytes) -> None:
-        if json.loads(line)["type"] == "closing":
+    def hear(line: bytes) -> None:
+        heard.append(json.loads(line)["type"])
+        if heard[-1] == "take_turn":
+            room.on_message("ann", b"rubbish")
+        if heard[-1] == "goodbye":
             raise ValueError("a secret")
-        assert hear is not None
-        hear(line)
 
-    mailbox.hear = raising
+    room.on_state_change(hear, "ann")
+    answering(room, "bob")
+
     played(room)
 
-    assert out(room) == []
+    assert [(who, fault) for who, fault, _ in out(room)] == [("ann", Fault.MALFORMED)]
+    assert room._mailboxes["ann"].hear is None
 
 
 def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
