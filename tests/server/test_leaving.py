@@ -116,21 +116,6 @@ def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path
     assert run(visits()) == [QUIET.decode(), wire.goodbye("", HUSH).decode().strip()] * 3
 
 
-def test_no_more_spectators_are_let_in_than_there_are_places(tmp_path: Path) -> None:
-    async def visits() -> list[bytes]:
-        async with house_for_one(tmp_path) as places:
-            watching = [await spectator(places[0])]
-            heard = [await watching[0][0].readline()]
-            watching.append(await spectator(places[0], "127.0.0.2"))
-            heard.append(await watching[1][0].readline())
-            for _, writer in watching:
-                writer.close()
-        return heard
-
-    refused = wire.goodbye("", Failed(Fault.FLOOD, "too many watch already"))
-    assert run(visits()) == [QUIET + b"\n", refused]
-
-
 def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Path) -> None:
     share = Strangers(spectators_per_address=2)
 
