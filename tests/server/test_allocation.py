@@ -93,3 +93,16 @@ def test_a_match_that_is_called_off_leaves_everybody_free(granted: bool) -> None
         await matches.end("abc")
 
     asyncio.run(play())
+
+
+def test_a_match_that_fails_leaves_everybody_free() -> None:
+    async def play() -> None:
+        allocation = Allocation()
+        with pytest.raises(OSError, match="no room"):
+            async with allocation.of({"a", "b"}):
+                raise OSError("no room")
+
+        async with asyncio.timeout(5), allocation.of({"a", "b"}):
+            pass
+
+    asyncio.run(play())

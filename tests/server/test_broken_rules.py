@@ -10,6 +10,7 @@ from fairplay.journal.replay import read
 from fairplay.protocol.limits import Limits
 from fairplay.server.house import NO_ROOM
 from fairplay.server.settings import Offer, offer
+from fairplay.server.tokens import make_token
 from tests.games.others import nothing_known
 from tests.kit import countdown
 from tests.kit.countdown import ADDRESS, MENDED, MISTAKE
@@ -59,6 +60,31 @@ def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
     run(visits())
 
     assert warned(caplog) == [("match failed", f"countdown cannot be played: {MISTAKE}")]
+
+
+def test_a_player_that_left_a_match_plays_another_one_on_when_the_first_one_fails(tmp_path: Path) -> None:
+    token = make_token(tmp_path, "ann")
+
+    async def visits() -> list[str]:
+        async with opened(tmp_path, countdown_offer(), fish()) as house:
+            bob, ann = await house.come("bob", game="countdown"), await house.come("ann", token=token, game="countdown")
+            plays = asyncio.create_task(ann.play("end"))
+            await bob.play("take_turn", times=2)
+            plays.cancel()
+            await house.call({"visit": "leave", "name": "ann", "token": token})
+            await house.until(lambda: not house.has("ann"))
+            again, cyd = await house.come("ann", token=token, game="fish"), await house.come("cyd", game="fish")
+            plays = asyncio.create_task(cyd.play())
+            await again.play("take_turn")
+
+            bob.caller.say(bob.answer(bob.heard[-1]))
+            await bob.play("suspended")
+
+            again.caller.say(again.answer(again.heard[-1]))
+            await asyncio.gather(again.play(), plays)
+            return [one.game for one in house.house.finished]
+
+    assert run(visits()) == ["fish"]
 
 
 def test_those_for_whom_nothing_can_be_dealt_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from fairplay.journal.verify import verify
 from fairplay.players.address import house_strategy
 from fairplay.players.sign_up import SignUp
 from fairplay.server import course
-from fairplay.server.course import NOTHING, Served, serve
+from fairplay.server.course import NOTHING, Served, refuse_unfit, serve
 from fairplay.server.course_lobby import MOST_TOLD, CourseLobby
 from fairplay.testing.hostile_course import DEEDS, CourseDeed, misbehave_in_course
 from fairplay.tournament import notebook
@@ -64,12 +64,18 @@ def told_port(line: str) -> int:
 
 
 async def serving(
-    game: str, coming: Sequence[Come], journal: str | None, tell: list[str], state: Any = None, **rules: Any
+    game: str,
+    coming: Sequence[Come],
+    journal: str | None,
+    tell: list[str],
+    state: Any = None,
+    labels: Sequence[str] = (),
+    **rules: Any,
 ) -> Served:
     """What comes of a server to which these come, one after the other."""
     chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
     server = asyncio.create_task(
-        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state)
+        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state, labels=labels)
     )
     while not tell:
         await asyncio.sleep(0.01)
@@ -145,6 +151,11 @@ def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Pa
         )
 
     assert told == []
+
+
+def test_a_folder_of_a_name_that_no_folder_can_have_is_refused() -> None:
+    with pytest.raises(BadRequest, match="no journal can be written in"):
+        refuse_unfit(Path("a\0b"))
 
 
 def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
@@ -291,6 +302,14 @@ def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
     assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
 
 
+def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
+    state = game_with("q", {}).deal(2, bytes(32))
+
+    served, _, told = played("q", [good("q", name) for name in NAMES[:3]], state=state)
+
+    assert (served, told[-1]) == (NOTHING, "3 came, and the state is for 2")
+
+
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
     # who goes second may have no turn: a match is over as soon as somebody has placed a whole hand
     *_, told = played("q", [good("q", "bad", Deed("take-turn", said=b"[]\n")), good("q", "ann")])
@@ -307,6 +326,12 @@ def test_q_turns_away_who_has_the_name_of_another() -> None:
 
     assert sorted(ranked(served)) == ["ann", "bob"]
     assert told[2].endswith(" did not sign up: somebody else is called ann")
+
+
+def test_clients_that_say_no_names_are_called_by_labels_and_then_by_their_numbers() -> None:
+    served, *_ = played("tsuro", [good("tsuro", "") for _ in range(3)], labels=["ann"])
+
+    assert sorted(ranked(served)) == ["ann", "player2", "player3"]
 
 
 def test_where_somebody_came_from_is_said_behind_a_name_that_it_did_not_say() -> None:
@@ -362,6 +387,12 @@ def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
     assert len(refused) == MOST_TOLD + 1 == 21
     assert refused[-2].endswith("7 is no name (1 to 12 letters); from now on these are only counted")
     assert refused[-1] == "5 more did not sign up"
+
+
+def test_a_crowd_of_which_each_was_told_is_not_counted() -> None:
+    *_, told = played("fish", [saying(b"7 ")] * MOST_TOLD, most=2, least=1, wait=1.0)
+
+    assert len([line for line in told if "did not sign up" in line]) == MOST_TOLD
 
 
 CALLS = {

@@ -48,6 +48,25 @@ def test_the_time_to_sign_up_begins_anew_when_too_few_are_left() -> None:
     assert in_clockwork(work) == ["ann", "cyd"]
 
 
+def test_the_time_to_sign_up_begins_anew_when_another_comes_in_the_place_of_one_that_left() -> None:
+    lobby = CupLobby("fish", SignUp(min=2, max=4, wait=10.0), None)
+    ann, bob, cyd = (client(name) for name in ("ann", "bob", "cyd"))
+
+    async def work(loop: Clockwork) -> float:
+        since = loop.time()
+        signing_up = asyncio.create_task(lobby.signed_up())
+        lobby.add(ann)
+        lobby.add(bob)
+        await asyncio.sleep(5)
+        lobby.remove(bob)
+        await asyncio.sleep(2)
+        lobby.add(cyd)
+        await signing_up
+        return loop.time() - since
+
+    assert in_clockwork(work) == pytest.approx(17)
+
+
 def test_a_client_that_wants_another_game_is_turned_away() -> None:
     lobby = CupLobby("fish", SignUp(min=2, max=2), None)
     eve, ann = client("eve"), client("ann")

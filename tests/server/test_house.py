@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
@@ -88,11 +89,16 @@ class Open:
         self.house, self.folder, self.port = house, folder, port
         self.callers: list[Caller] = []
 
-    async def call(self, answer: Any) -> Caller:
-        """Come, and say what one wants."""
+    async def connect(self) -> Caller:
+        """Come, and say nothing."""
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, limit=2**20)
         caller = Caller(reader, writer)
         self.callers.append(caller)
+        return caller
+
+    async def call(self, answer: Any) -> Caller:
+        """Come, and say what one wants."""
+        caller = await self.connect()
         await caller.reply(answer)
         return caller
 
@@ -430,6 +436,33 @@ async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(house: Open)
     assert {visitor.name for visitor in house.house.visitors.values()} == {"bob", "cyd"}
 
 
+def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_when_the_first_is_over(
+    tmp_path: Path,
+) -> None:
+    token = make_token(tmp_path, "ann")
+
+    async def waiting() -> list[str]:
+        async with opened(tmp_path, fish()) as house:
+            ann, bob = await house.come("ann", token=token), await house.come("bob")
+            plays = asyncio.create_task(ann.play("end"))
+            await bob.play("take_turn")
+            plays.cancel()
+            await house.call({"visit": "leave", "name": "ann", "token": token})
+            await house.until(lambda: not house.has("ann"))
+            again, cyd = await house.come("ann", token=token), await house.come("cyd")
+            plays = asyncio.create_task(cyd.play())
+            await again.play("take_turn")
+
+            bob.caller.say(bob.answer(bob.heard[-1]))
+            await bob.play()
+            await house.until(lambda: house.house.finished)
+            waiting = house.waiting
+            plays.cancel()
+            return waiting
+
+    assert run(waiting()) == ["bob"]
+
+
 @house_test(fish())
 async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(house: Open) -> None:
     ann, bob, cyd = [await house.come(name) for name in ("ann", "bob", "cyd")]
@@ -582,6 +615,44 @@ def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog:
     assert run(status()).split()[1] == b"200"
 
 
+# Its settings
+
+
+@house_test(fish(), window=7.0)
+async def test_a_seat_is_kept_for_as_long_as_the_settings_of_a_server_say(house: Open) -> None:
+    ann = await house.come("ann")
+
+    assert ann.heard[0]["window"] == 7.0
+
+
+@house_test(fish(), strangers=Strangers(hello=7.0))
+async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server_say(house: Open) -> None:
+    caller = await house.connect()
+
+    assert ((await caller.hear()) or {})["limit"] == 7.0
+
+
+@pytest.mark.parametrize("limits", [Strangers(each=1), Strangers(connections=1)], ids=["of one address", "in all"])
+def test_no_more_connections_are_open_than_the_settings_of_a_server_say(limits: Strangers, tmp_path: Path) -> None:
+    async def heard() -> list[Any]:
+        async with opened(tmp_path, fish(), strangers=limits) as house:
+            return [await (await house.connect()).hear() for _ in range(2)]
+
+    first, second = run(heard())
+
+    assert (first["type"], second) == ("hello", None)
+
+
+def test_a_new_folder_stays_with_what_is_in_it_when_a_server_cannot_open(tmp_path: Path) -> None:
+    folder = tmp_path / "house"
+
+    with pytest.raises(BadRequest), serving.kept_in(str(folder)):
+        (folder / "tokens").touch()
+        raise BadRequest("the port is taken")
+
+    assert (folder / "tokens").exists()
+
+
 # The end
 
 
@@ -640,6 +711,47 @@ async def test_no_room_opens_while_a_house_stops(house: Open) -> None:
     assert [(await one.play("suspended"))["why"] for one in (ann, *others)] == ["a pause"] * 3
     assert (await hears)["why"] == "a pause"
     assert len(house.journals()) == 1
+
+
+@house_test(fish())
+async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(house: Open) -> None:
+    ann, bob = [await house.come(name) for name in ("ann", "bob")]
+    hears = asyncio.create_task(bob.play("suspended"))
+    await ann.play("take_turn")
+    cyd = await house.come("cyd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairplay.server.house.GRACE", 3600.0)
+
+        stops = asyncio.create_task(house.house.stop("a pause", 5.0))
+        await asyncio.sleep(0)
+        house.house.open_room(fish(fill="greedy"), list(house.house.lobby))
+        cyd.caller.say(cyd.answer(await cyd.play("hello")))
+        ann.caller.say(ann.answer(ann.heard[-1]))
+
+        assert ((await cyd.hear()) or {})["type"] == "suspended"
+        await stops
+
+    assert (await hears)["why"] == "a pause"
+
+
+def test_a_resumed_match_goes_on_without_a_player_that_came_back_and_left_at_hello(tmp_path: Path) -> None:
+    async def resumed() -> dict[str, Any]:
+        async with opened(tmp_path, fish()) as house:
+            ann, bob = [await house.come(name) for name in ("ann", "bob")]
+            plays = asyncio.create_task(bob.play())
+            await ann.play("take_turn", times=2)
+            plays.cancel()
+        async with opened(tmp_path, fish(), back=3600.0) as house:
+            house.house.take_up()
+            tokens = [one.heard[0]["token"] for one in (ann, bob)]
+            back = [Visit(await house.call({"token": token})) for token in tokens]
+            await back[0].play("hello")
+            await house.call({"visit": "leave", "token": tokens[0]})
+            return await back[1].play("end")
+
+    end = run(resumed())
+
+    assert [one["fault"] for one in end["result"]["ejected"]] == ["gone"]
 
 
 def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -> None:

@@ -183,6 +183,19 @@ def test_who_comes_between_an_event_and_its_patch_is_told_once() -> None:
     assert early.heard == [("snapshot", 0), *(("patch", seq) for seq in range(1, 8))]
 
 
+def test_a_spectator_that_comes_before_others_are_told_of_the_last_event_sees_the_board_after_it() -> None:
+    early, late = Spectator(), Spectator()
+
+    async def work(hub: Hub, loop: Clockwork) -> None:
+        hub.add(early)
+        await tell(hub, TWO[:3])
+        hub.observe(*TWO[3])
+        hub.add(late)
+
+    told(work)
+    assert late.lines[0]["view"] == json.loads(json.dumps(as_seen(TWO[3][1])["view"]))
+
+
 def test_who_is_added_twice_is_told_once_and_who_was_removed_nothing_more() -> None:
     one, other = Spectator(), Spectator()
 

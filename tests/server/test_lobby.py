@@ -120,3 +120,18 @@ def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() 
     )
 
     assert waited == pytest.approx(2**5 * PENALTY_S, abs=PENALTY_S)
+
+
+def test_no_room_opens_in_a_lobby_that_is_closed() -> None:
+    async def opened(loop: Clockwork) -> list[str]:
+        rooms: list[str] = []
+        terms = offer("fish", {}, least=2, most=4, wait=10)
+        lobby = Lobby((terms,), lambda offer, visitors: rooms.append(offer.game), Attendance())
+        for name in ("ann", "bob"):
+            lobby.add(client(name))
+        await asyncio.sleep(1)
+        lobby.close()
+        await asyncio.sleep(60)
+        return rooms
+
+    assert in_clockwork(opened) == []

@@ -4,6 +4,9 @@ import json
 import logging
 from threading import Event
 
+import pytest
+
+from fairplay.server import logs
 from fairplay.server.logs import LOG, MOST_WAITING, logging_to, tell, warn
 from tests.hostile_names import NAMES
 from tests.some import some
@@ -32,6 +35,15 @@ def test_programs_read_one_object_a_line() -> None:
         "names": ["ann", "bob"],
         "seats": 2,
     }
+
+
+def test_what_a_line_is_about_takes_the_place_of_no_part_of_its_head() -> None:
+    [line] = said(as_json=True, at="never", level="loud", event="nothing")
+
+    told = json.loads(line)
+
+    assert told["at"].endswith("Z")
+    assert (told["level"], told["event"]) == ("info", "a room was opened")
 
 
 def test_people_read_a_short_line() -> None:
@@ -121,9 +133,28 @@ def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
     assert [json.loads(line)["event"] for line in lines] == ["first", "third"]
 
 
-def test_afterwards_all_is_as_it_was() -> None:
-    before = list(logging.getLogger().handlers), LOG.level
+def test_a_reader_that_is_stuck_at_the_end_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "LAST_LINES", 0.01)
+    taken, goes_on = Event(), Event()
 
-    said(as_json=True)
+    def write(line: str) -> None:
+        taken.set()
+        goes_on.wait()
 
-    assert (list(logging.getLogger().handlers), LOG.level) == before
+    with logging_to(write, as_json=True):
+        tell("a turn")
+        assert taken.wait(ENOUGH)
+        for _ in range(MOST_WAITING):
+            tell("a turn")
+
+    assert not goes_on.is_set()
+    goes_on.set()
+
+
+def test_afterwards_all_is_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, LOG.name):
+        before = list(logging.getLogger().handlers), LOG.level
+
+        said(as_json=True)
+
+        assert (list(logging.getLogger().handlers), LOG.level) == before

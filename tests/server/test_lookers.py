@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from fairplay import Ejected, Ended, Fault, Moment
 from fairplay.server import lookers, painting
-from fairplay.server.hub import Hub
-from fairplay.server.lookers import Showing
+from fairplay.server.hub import Happened, Hub
+from fairplay.server.lookers import Showing, moment
 from fairplay.server.painting import Studio
 from tests.players.lines import Clockwork, in_clockwork
 from tests.server.watchers import story
@@ -141,3 +142,13 @@ def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) 
             await studio.close()
 
     assert asyncio.run(work()) == [3, 4, 5]
+
+
+def test_no_player_is_best_where_all_were_ejected() -> None:
+    match = story("fish", 2)[0][1]
+    for seat in (0, 1):
+        match = match.after(Ejected(seat, Fault.GONE, Moment.TURN, "left"))
+
+    shown = moment(Happened(3, 0.0, Ended(match.result), match), ())
+
+    assert (shown["best"], shown["over"]) == ([], True)

@@ -30,6 +30,12 @@ def test_others_are_waited_for_until_the_time_is_up() -> None:
     assert ids(tables(waiting(0, 5), 10, **OPEN)) == [["p0", "p1"]]
 
 
+def test_the_time_of_a_client_that_waits_longest_counts_wherever_it_stands() -> None:
+    first, second = waiting(0, 5)
+
+    assert ids(tables([second, first], 10, **OPEN)) == [["p0", "p1"]]
+
+
 def test_too_few_wait_on() -> None:
     assert tables(waiting(0), 1000, **OPEN) == []
 
@@ -114,6 +120,12 @@ def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_susp
 
     assert ids(tables(there, 60, **OPEN)) == [["s0", "s1"]]
     assert ids(tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
+
+
+def test_a_suspect_that_sits_with_a_client_of_more_trust_sits_nowhere_else() -> None:
+    made = tables([suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"most": 2})
+
+    assert sorted(name for table in ids(made) for name in table) == ["p0", "s0", "s1", "s2"]
 
 
 def test_suspects_do_not_sit_down_before_their_penalty_is_over() -> None:

@@ -1,21 +1,26 @@
 """Wait for players of a tournament that are not there: once for each absence, and for no longer than need be."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.server.tokens import make_token
-from tests.server.test_house import FISH, Open, Visit, fish, house_test
+from tests.players.test_door import run
+from tests.server.test_house import FISH, Open, Visit, fish, house_test, opened
 
 FOREVER = 3600.0  # seconds, for which no test waits
 
 
-def a_match(house: Open) -> "asyncio.Task[Outcome]":
+def a_match(house: Open, **terms: Any) -> "asyncio.Task[Outcome]":
     """A match of a tournament, between ann and bob."""
     entrants = (Entrant("visitor:ann", "ann"), Entrant("visitor:bob", "bob"))
-    spec = MatchSpec(game="fish", parameters=FISH, entrants=entrants, journal=str(house.folder / "matches"))
+    journal = str(house.folder / "matches")
+    spec = MatchSpec(game="fish", parameters=FISH, entrants=entrants, journal=journal, **terms)
     return asyncio.create_task(house.house.play(spec))
 
 
@@ -84,3 +89,26 @@ async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not
 
     assert await bob.hear() is None
     assert not house.has("bob")
+
+
+@house_test(fish())
+async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_the_other_has_won(house: Open) -> None:
+    ann, bob = await house.come("ann"), await house.come("bob")
+    await bob.hear()
+
+    bob.caller.say(b"rubbish\n")
+    end = await ann.play("end")
+
+    assert [one["fault"] for one in end["result"]["ejected"]] == ["malformed"]
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_match_is_shown_again_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
+    async def replays() -> tuple[list[bool], list[bool]]:
+        async with opened(tmp_path, fish(wait=FOREVER, least=2, most=4)) as house:
+            ann, bob = [await come(house, name) for name in ("ann", "bob")]
+            await asyncio.gather(ann.play(), bob.play(), a_match(house, sealed=sealed))
+            over = house.house.finished
+            return [one.recorded for one in over], [house.house.journal(one.match) is not None for one in over]
+
+    assert run(replays()) == ([not sealed], [not sealed])

@@ -101,6 +101,18 @@ def test_one_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(tried())
 
 
+def test_a_picture_that_is_too_long_is_given_up_and_its_process_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(painting, "MOST_BYTES", 2 * len(board()[1]) // 3)
+
+    async def tried() -> int:
+        studio = Studio()
+        with pytest.raises(HostFault, match="ValueError"):
+            await studio.drawn(board()[0])
+        return len(studio._processes)
+
+    assert asyncio.run(tried()) == 0
+
+
 def test_a_replay_is_drawn_of_what_is_over_and_of_nothing_else(tmp_path: Path) -> None:
     over, sealed = record(tmp_path, "fish"), record(tmp_path, "fish", sealed=True)
     unfinished = tmp_path / "unfinished.jsonl"

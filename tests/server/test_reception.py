@@ -1,9 +1,11 @@
 """Come to the door of a house over real sockets: as a player, a spectator, a thief, or one who never says a word."""
 
 import asyncio
+import gc
 import socket
 import ssl
 import subprocess
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -200,6 +202,29 @@ def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
                 await door.house.until("gone", "Tim_1", times=times)
 
     run(host())
+
+
+def test_a_client_hears_once_that_the_tokens_were_spoilt(tmp_path: Path) -> None:
+    async def host() -> list[tuple[str, ...]]:
+        async with opened(tmp_path) as door:
+            (tmp_path / "tokens").write_text("rubbish")
+            assert await door.refusal({"name": "ann"}) == "the tokens of this house cannot be read"
+            await door.sign_up({"name": "ann"})
+            return [told[:2] for told in door.house.told]
+
+    assert run(host()) == [("refused", "tokens"), ("arrived", "ann")]
+
+
+def test_a_client_that_is_not_here_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def host() -> None:
+        async with opened(tmp_path) as door:
+            _, said = await door.come({"visit": "leave"})
+            assert (said, door.house.told) == (None, [])
+
+    run(host())
+    gc.collect()
+
+    assert caplog.messages == []
 
 
 def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
@@ -666,6 +691,17 @@ def test_whoever_is_here_stays_when_the_door_is_shut(tmp_path: Path) -> None:
     run(host())
 
 
+def test_a_door_that_was_shut_is_let_go_of(tmp_path: Path) -> None:
+    async def host() -> Reception | None:
+        async with Reception(House(), tmp_path, LOOPBACK, 0) as reception:
+            left = weakref.ref(reception)
+        del reception
+        gc.collect()
+        return left()
+
+    assert run(host()) is None
+
+
 # Encrypted
 
 
@@ -710,6 +746,17 @@ def test_files_that_are_no_certificate_are_refused_in_a_line(tmp_path: Path, cer
     for pair in (("missing.pem", certificate[1]), (str(tmp_path / "no.pem"), certificate[1])):
         with pytest.raises(BadRequest, match=r"no TLS with .*pem"):
             tls_context(*pair)
+
+
+def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
+    tmp_path: Path, certificate: tuple[str, str]
+) -> None:
+    locked = str(tmp_path / "locked.pem")
+    command = ["openssl", "ec", "-in", certificate[1], "-out", locked, "-aes256", "-passout", "pass:a secret"]
+    subprocess.run(command, check=True, capture_output=True)
+
+    with pytest.raises(BadRequest, match="it is locked with a password"):
+        tls_context(certificate[0], locked)
 
 
 def test_a_port_that_somebody_has_is_refused_in_a_line(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ def test_messages_are_bytes_plain_data_actions_or_replies_that_name_their_questi
     assert out(room) == []
 
 
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
 BAD: dict[str, Any] = {
     "no JSON": b"place",
     "two values": b"null null",
@@ -106,6 +108,7 @@ BAD: dict[str, Any] = {
     "no action": {"type": "fly"},
     "nothing": None,
     "no plain data": object(),
+    "data without an end": ENDLESS,
     "not whole": {"type": "place", "at": [0.5, 0]},
     "no action in a reply": {"nonce": "", "answer": {"type": "fly"}},
 }
@@ -264,6 +267,26 @@ def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None
     played(room)
 
     assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
+
+
+def test_a_player_that_raises_at_the_last_words_hears_nothing_more() -> None:
+    room = create_room("a room", options())
+    heard: list[str] = []
+
+    def hear(line: bytes) -> None:
+        heard.append(json.loads(line)["type"])
+        if heard[-1] == "take_turn":
+            room.on_message("ann", b"rubbish")
+        if heard[-1] == "goodbye":
+            raise ValueError("a secret")
+
+    room.on_state_change(hear, "ann")
+    answering(room, "bob")
+
+    played(room)
+
+    assert [(who, fault) for who, fault, _ in out(room)] == [("ann", Fault.MALFORMED)]
+    assert room._mailboxes["ann"].hear is None
 
 
 def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:

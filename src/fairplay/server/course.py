@@ -124,9 +124,9 @@ def refuse_senseless(dialect: Dialect, rules: ServerRules) -> None:
 
 def refuse_unfit(folder: Path) -> None:
     """Raise BadRequest unless matches can be recorded in a folder, which is made if it is not there."""
-    if notebook.exists(folder):
-        raise BadRequest(f"there is a tournament in {folder} already; name another folder")
     try:
+        if notebook.exists(folder):
+            raise BadRequest(f"there is a tournament in {folder} already; name another folder")
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass

@@ -264,20 +264,20 @@ class House:
     def _rise(self, room: Room, why: str) -> None:
         """Let those who played, or were to, wait for another match; or send them away, if there is a reason."""
         seated = [self.visitors[id] for id in room.player_ids if id in self.visitors]
-        for visitor in seated:
-            if visitor.room == room.id:
-                if room.has_begun:
-                    visitor.met.update(other.id for other in seated if other is not visitor)
-                    visitor.played += 1
-                    visitor.room = None
-                else:
-                    visitor.return_to_place()
-        for visitor in seated:
+        rising = [visitor for visitor in seated if visitor.room == room.id]  # others left, and came again since
+        for visitor in rising:
+            if room.has_begun:
+                visitor.met.update(other.id for other in seated if other is not visitor)
+                visitor.played += 1
+                visitor.room = None
+            else:
+                visitor.return_to_place()
+        for visitor in rising:
             if why:
                 self.send_away(visitor, why)
             elif visitor.played >= self.settings.strangers.matches:
                 self.send_away(visitor, f"{visitor.played} matches are all that one may play in a visit")
-            elif visitor.room is None and visitor.line.is_there:
+            elif visitor.line.is_there:
                 self._is_free(visitor)
 
     def watch(self, line: Line, room: str, address: str) -> None:
