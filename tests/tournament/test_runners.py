@@ -1,5 +1,6 @@
 """Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
 
+import asyncio
 import fcntl
 import gc
 import os
@@ -10,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,14 @@ from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.append_file import Disk
+from fairplay.players.slots import slots
 from fairplay.tournament import worker
 from fairplay.tournament.cluster import dask
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
 from fairplay.tournament.runners import Hand, Here, Runner, here, pool
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.worker import Job
-from tests.hosting.specs import spec_of
+from tests.hosting.specs import interrupted, spec_of
 from tests.players.programs import gained, holdings, nothing_left, soon
 from tests.python_path import python_path
 from tests.tournament.players import FLAG
@@ -168,12 +170,6 @@ def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: P
     assert ended[-1] == "slow"
 
 
-def test_all_matches_of_programs_are_played_by_a_single_worker(tmp_path: Path) -> None:
-    ended = [done.outcome.id for done in here().play(Listed(bots(tmp_path, 3))) if done is not None]
-
-    assert ended == ["m0", "m1", "m2"]
-
-
 def test_a_worker_is_told_whose_programs_it_will_need_next(tmp_path: Path) -> None:
     runner = here()
     [hand] = runner.hands
@@ -191,6 +187,19 @@ def test_no_program_is_started_early_for_a_match_that_waits_for_a_guest(tmp_path
     desk.play(first, with_a_guest)
 
     assert gained(before).children == 0
+    desk.close()
+
+
+def test_no_program_sits_down_early_for_a_match_that_was_begun_before(tmp_path: Path) -> None:
+    first, second = bots(tmp_path, 2)
+    half_played = interrupted(second)
+    text = half_played.read_bytes()
+    before, desk = holdings(), worker.Desk()
+
+    desk.play(first, second)
+
+    assert gained(before).children == 0
+    assert half_played.read_bytes() == text
     desk.close()
 
 
@@ -412,11 +421,11 @@ def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
 def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
     with pool(1) as workers:
         [hand] = workers.hands
-        interrupted = hand.submit(worker.do, signal.raise_signal, signal.SIGINT)
-        next_one = hand.submit(worker.do, abs, -1)
+        first = hand.submit(worker.do, signal.raise_signal, signal.SIGINT)
+        second = hand.submit(worker.do, abs, -1)
 
-        assert isinstance(interrupted.exception(20), KeyboardInterrupt)
-        assert isinstance(next_one.exception(20), KeyboardInterrupt)
+        assert isinstance(first.exception(20), KeyboardInterrupt)
+        assert isinstance(second.exception(20), KeyboardInterrupt)
 
 
 def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
@@ -461,3 +470,46 @@ def test_bots_that_cannot_be_tried_as_all_workers_have_gone_are_a_fault_of_the_h
 def test_matches_that_cannot_be_played_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
     with pytest.raises(HostFault, match="gone"):
         list(Runner([Hand(Deserted)]).play(Listed([spec_of("fish")])))
+
+
+def test_what_a_worker_has_not_begun_is_called_off_when_it_is_to_leave() -> None:
+    hand, over = Hand(lambda: ThreadPoolExecutor(1)), threading.Event()
+    begun, queued = (hand.submit(over.wait, 20) for _ in range(2))
+    hand.jobs = {begun: Job(()), queued: Job(())}
+
+    hand.leave()
+
+    over.set()
+    assert queued.cancelled()
+
+
+def asks_two_at_once() -> bool:
+    """May a second program be asked in this process while the first thinks?"""
+
+    async def ask() -> bool:
+        await slots().take()
+        second = asyncio.create_task(slots().take())
+        await asyncio.sleep(0)
+        return second.done() or not second.cancel()
+
+    return asyncio.run(ask())
+
+
+def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None:
+    with pool(1) as workers:
+        [hand] = workers.hands
+
+        assert not hand.submit(asks_two_at_once).result(20)
+
+
+@pytest.mark.parametrize(("raised", "told"), [("KeyboardInterrupt", False), ("ValueError", True)])
+def test_a_worker_says_what_could_not_be_raised_unless_it_is_an_interruption(raised: str, told: bool) -> None:
+    script = (
+        "import sys; from fairplay.tournament.worker import hush; sys.unraisablehook = hush\n"
+        f"class Failing:\n    def __del__(self):\n        raise {raised}\n"
+        "Failing()\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert (raised in done.stderr) == told
