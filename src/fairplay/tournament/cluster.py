@@ -71,7 +71,7 @@ def client_of(address: str) -> Client:
     """Who gives the cluster of the scheduler at an address its work. Raises BadRequest if that has no workers."""
     with ExitStack() as undo:
         try:
-            client = undo.enter_context(Client(address, timeout=PATIENCE))
+            client: Client = undo.enter_context(Client(address, timeout=PATIENCE))
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise BadRequest(f"the Dask scheduler at {address} has no workers") from None
