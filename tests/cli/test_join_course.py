@@ -128,6 +128,15 @@ def test_a_player_that_raises_is_named_and_gone(tmp_path: Path, monkeypatch: pyt
     assert isinstance(failed, Failed) and failed.fault is Fault.GONE
 
 
+def test_a_program_that_hangs_is_given_up_when_patience_ends(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("import time\n\ndef take_turn(view):\n    time.sleep(3600)\n")
+    done = joined(Server("fish", Limits(move=30.0)), "fish", str(bot), "--patience", "3", *BEST_SANDBOX)
+
+    assert done.code == 1
+    assert "fairplay: the player failed, timed out: no answer within 3 s\n" in done.err
+
+
 def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = "def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}"
     server = Server("fish")

@@ -296,3 +296,11 @@ def test_a_server_may_have_more_penguins_placed_than_our_rules_would() -> None:
     state = turn.view.state
     assert (state.stage, state.each) == (PLACING, 4)
     assert GAME.unpack(GAME.pack(turn.view)) == turn.view
+
+
+def test_a_player_that_was_shown_more_penguins_of_another_expects_as_many() -> None:
+    red = {**RED, "places": [[0, 0], [0, 1], [0, 2], [0, 3]]}
+    turn = greeted().messages(Call("setup", ({"players": [WHITE, red], "board": BOARD},)))[-1]
+
+    assert isinstance(turn, TakeTurn)
+    assert turn.view.state.each == 4

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.plain import MOST_SAID, read, reader
+from fairplay.course.plain import MOST_SAID, action_reader, read, reader
 
 
 def test_what_is_of_the_kind_is_read() -> None:
@@ -33,3 +33,11 @@ def test_a_reader_does_the_same() -> None:
     assert read_pair([1, 2]) == (1, 2)
     with pytest.raises(BadRequest, match="not a pair: Expected `int`, got `float`"):
         read_pair([1, 2.0])
+
+
+def test_an_action_that_holds_itself_is_refused() -> None:
+    endless = list[Any]()
+    endless.append(endless)
+
+    with pytest.raises(BadRequest, match="not a pair: it is no plain data"):
+        action_reader(tuple[int, int], "a pair")(endless)

@@ -185,6 +185,15 @@ def test_nothing_makes_sense_before_the_greeting(text: str) -> None:
         QCaller("bob").messages(call(text))
 
 
+def test_a_greeting_that_was_refused_has_not_begun_a_match() -> None:
+    caller = QCaller("bob")
+    with pytest.raises(BadRequest):
+        caller.messages(call('["setup",[{},[]]]'))
+
+    with pytest.raises(BadRequest, match="at this time"):
+        caller.messages(call('["win",[true]]'))
+
+
 def test_the_match_says_who_won_and_what_a_name_is() -> None:
     assert (DIALECT.opening, DIALECT.closing) == (None, None)
     assert all(re.search(DIALECT.name or "", name) for name in ("a", "Bob7", "a" * 20))

@@ -11,8 +11,8 @@ from fairplay.core.errors import BadRequest
 from fairplay.course.dialects import DIALECTS
 from fairplay.games.q.strategies import RECIPES
 from fairplay.harness import clients as harness_clients
-from fairplay.harness.clients import Actor, Deed, act_all
-from fairplay.harness.over_network import LOOPBACK
+from fairplay.harness.clients import Actor, Deed, act_all, dialled
+from fairplay.harness.over_network import LOOPBACK, free_port
 from fairplay.players.address import house_strategy
 
 TIMES = 10
@@ -170,3 +170,17 @@ def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch
         asyncio.run(main())
 
     assert [line.partition(":")[0] for line in told] == ["a left"]  # when it was called, and not before
+
+
+class Inwards(asyncio.SelectorEventLoop):
+    """Connects to a port from that same port: where nobody listens, TCP connects it with itself."""
+
+    async def create_connection(self, factory: Any, host: Any, port: Any) -> Any:  # type: ignore[override]
+        return await super().create_connection(factory, host, port, local_addr=(host, port))
+
+
+def test_a_client_that_was_connected_with_itself_has_found_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 0.2)
+
+    with asyncio.Runner(loop_factory=Inwards) as runner, pytest.raises(BadRequest, match="there is no server at"):
+        runner.run(dialled(LOOPBACK, free_port()))

@@ -377,3 +377,7 @@ def test_who_is_no_actor_is_refused(actor: list[Any]) -> None:
 
 def test_arguments_are_numbers_or_hosts() -> None:
     assert program_of("tsuro", "xclients", ("example.org", "4000"))[1] == ["example.org", 4000]
+
+
+def test_the_largest_numbers_are_taken() -> None:
+    assert program_of("fish", "xclients", ("1000", "65535"))[1] == [1000, 65535]

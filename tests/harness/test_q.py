@@ -79,6 +79,11 @@ def test_xscore_refuses_a_placement_that_is_not_on_the_map() -> None:
         xscore(ONE, [placement("red star", 0, 1)])
 
 
+def test_xscore_refuses_placements_of_which_only_some_are_on_the_map() -> None:
+    with pytest.raises(BadRequest, match="on the map already"):
+        xscore(ONE, [placement("red star", 0, 0), placement("red star", 0, 1)])
+
+
 def test_xstrategy_reads_its_values_in_either_order_and_takes_one_step() -> None:
     seen = view(tiles("red circle", "red square"))
 

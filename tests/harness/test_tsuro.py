@@ -45,6 +45,13 @@ def test_a_colour_that_is_no_longer_there_is_ignored() -> None:
     assert xboard(STATE, ["black", [34, 0]]) == [[34, 0], "red", "C", 0, 0]
 
 
+def test_a_colour_that_has_left_the_board_lays_no_more_tiles() -> None:
+    red = [[34, 0], "red", "C", 8, 9]  # beside the last square of all
+    leave = ["blue", [4, 0]]
+
+    assert xboard([red, [[34, 0], "blue", "C", 0, 0]], leave, leave) == red
+
+
 def test_two_avatars_that_leave_the_board_together_do_not_collide() -> None:
     state = [[[34, 0], "red", "C", 0, 0], [[34, 0], "blue", "H", 2, 0], [[33, 0], "white", "D", 0, 2]]
 

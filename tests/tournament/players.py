@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from fairplay.core.events import Acted
 from fairplay.games.fish import Fish
 
 FLAG = "FAIRPLAY_TEST_FLAG"  # the file that says that something has happened already
@@ -91,6 +92,14 @@ class Watcher:
     def observe(self, event: Any, match: Any) -> None:
         with Path(os.environ[FLAG]).open("a") as file:
             file.write(f"{type(event).__name__} {os.getpid()}\n")
+
+
+class Interrupter:
+    """Is as good as Ctrl-C at the first action that it sees."""
+
+    def observe(self, event: Any, match: Any) -> None:
+        if isinstance(event, Acted):
+            signal.raise_signal(signal.SIGINT)
 
 
 class Stubborn(Steady):

@@ -3,15 +3,19 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from distributed import Client, LocalCluster, Security
+from dask import config as dask_config
+from distributed import Client, LocalCluster, Security, default_client
 from distributed.comm.core import connect
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament.cluster import local_cluster, new_key
+from fairplay.tournament import cluster as clusters
+from fairplay.tournament.cluster import dask, local_cluster, new_key
+from tests.tournament.test_runners import die_once
 
 SOON = 2.0  # seconds after which a stranger gives up
 
@@ -66,3 +70,26 @@ def test_without_openssl_a_cluster_of_our_own_is_refused_in_one_line(monkeypatch
 
     with pytest.raises(BadRequest, match="--executor dask needs openssl"):
         new_key()
+
+
+def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", SOON)
+    own = {"host": "127.0.0.1", "protocol": "tcp://", "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}}
+
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None, **own) as empty,
+        pytest.raises(BadRequest, match="has no workers"),
+    ):
+        dask(empty.scheduler_address, 1)
+
+    with pytest.raises(ValueError, match="No clients found"):  # nor is one left that would look for its scheduler
+        default_client()
+
+
+def test_what_a_worker_of_a_cluster_died_of_is_tried_again_by_another(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+
+    with dask_config.set({"distributed.scheduler.allowed-failures": 0}), dask("", 1) as workers:
+        done = [one for one in workers.do_all(die_once, [flag]) if one is not None]
+
+    assert [thing for thing, _ in done] == [flag]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.davidson import Floats, Tables, fitted, paired, slopes
+from fairplay.tournament.davidson import LOG_NU, Floats, Tables, fitted, paired, slopes
 from fairplay.tournament.ratings import rate
 from tests.some import some
 from tests.tournament.made_up import by_name, games
@@ -110,3 +110,13 @@ def test_two_who_were_both_ejected_say_nothing_of_one_another() -> None:
 
     assert {tuple(pair) for pair in met.ends[:2].T.tolist()} == {(0, 1), (0, 2)}
     assert len(paired([Tables(np.arange(4), seats, tied)], 3).group) == 3 * 4
+
+
+def test_the_fit_finds_its_top_though_nearly_all_games_were_tied() -> None:
+    seats, places = np.array([[0, 1]] * 11), np.array([[1, 2], *[[1, 1]] * 10])
+    pairs = paired([Tables(np.arange(11), seats, places)], 2)
+
+    fit = fitted(pairs)
+
+    middle = np.array([0.0] * 4 + [LOG_NU])
+    assert slopes(pairs, fit.estimate).sum(0) == pytest.approx(fit.prior * (fit.estimate - middle), abs=1e-6)

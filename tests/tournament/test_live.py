@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from fairplay.hosting.spec import MatchSpec
 from fairplay.tournament.events import Audience, PlayerEjected
 from fairplay.tournament.live import Live
@@ -37,3 +39,31 @@ def test_an_ejection_whose_line_is_half_written_is_told_as_soon_as_the_line_is_w
         told.append(len(noting.heard(PlayerEjected)))
 
     assert told == [0, 1]
+
+
+NO_SEAT = b',"seat":2,"fault":"illegal","moment":"turn","why":""},"type":"fact","seq":1,"at":0,"took":0}'
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"", NO_SEAT, b',"seat":0,"why":"\xff"}}', b',"more":%b' % (b"[" * 10_000)],
+    ids=["half of it", "a seat that there is not", "no text", "too deep"],
+)
+def test_nothing_is_told_by_a_damaged_line_of_a_journal_and_nothing_fails(rest: bytes, tmp_path: Path) -> None:
+    cup, noting = cup_of("random", "greedy"), Noting()
+    (tmp_path / "m00001.jsonl").write_bytes(b'{"fact":{"type":"ejected"%b\n' % rest)
+    live = Live(Audience([noting]))
+    live.watch(MatchSpec(game="fish", entrants=cup.players, id="m00001", journal=str(tmp_path)))
+
+    live.look()
+
+    assert noting.events == []
+
+
+def test_what_is_known_of_an_ejection_is_told_though_its_match_ended_meanwhile(tmp_path: Path) -> None:
+    cup, noting = cup_of(f"bad={BAD}Crasher", "greedy", format=RoundRobin(games=1)), Noting()
+
+    played(cup, tmp_path, observers=[noting])
+
+    (ejected,) = noting.heard(PlayerEjected)
+    assert "RuntimeError: enough" in ejected.evidence

@@ -200,3 +200,10 @@ def test_a_match_that_was_played_again_is_revealed_with_its_deal(tmp_path: Path)
 
     journals = [tmp_path / "matches" / f"{id}.jsonl" for id in ("m00001", "m00001-3", "m00002")]
     assert [notebooks.is_revealed(journal) for journal in journals] == [True, True, False]
+
+
+def test_a_journal_beside_those_of_a_tournament_is_not_revealed_with_them(tmp_path: Path) -> None:
+    written(tmp_path)
+
+    journals = [tmp_path / folder / "m00001.jsonl" for folder in ("matches", "others")]
+    assert [notebooks.is_revealed(journal) for journal in journals] == [True, False]

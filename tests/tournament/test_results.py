@@ -214,6 +214,12 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_half_a_character_is_replaced_where_a_file_is_written(tmp_path: Path) -> None:
+    put(tmp_path / "report.html", "bob\ud800")
+
+    assert (tmp_path / "report.html").read_text() == "bob?"
+
+
 def test_what_cannot_be_written_is_our_fault_and_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "results.json" / "folder").mkdir(parents=True)
 

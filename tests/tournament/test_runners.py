@@ -1,5 +1,6 @@
 """Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
 
+import asyncio
 import fcntl
 import gc
 import os
@@ -10,8 +11,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing import resource_tracker
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -20,13 +23,14 @@ from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.append_file import Disk
+from fairplay.players.slots import slots
 from fairplay.tournament import worker
 from fairplay.tournament.cluster import dask
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
-from fairplay.tournament.runners import Hand, Here, Runner, pool
+from fairplay.tournament.runners import Hand, Here, Runner, here, pool
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.worker import Job
-from tests.hosting.specs import spec_of
+from tests.hosting.specs import interrupted, spec_of
 from tests.players.programs import gained, holdings, nothing_left, soon
 from tests.python_path import python_path
 from tests.tournament.players import FLAG
@@ -164,6 +168,39 @@ def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: P
 
     assert sorted(ended[:-1]) == ["m0", "m1", "m2"]
     assert ended[-1] == "slow"
+
+
+def test_a_worker_is_told_whose_programs_it_will_need_next(tmp_path: Path) -> None:
+    runner = here()
+    [hand] = runner.hands
+
+    runner._give(hand, Listed(bots(tmp_path, 2)))
+
+    [job] = hand.jobs.values()
+    assert job.following is not None and job.following.id == "m1"
+
+
+def test_no_program_is_started_early_for_a_match_that_waits_for_a_guest(tmp_path: Path) -> None:
+    before, desk, [first] = holdings(), worker.Desk(), bots(tmp_path, 1)
+    with_a_guest = spec_of("fish", BOT, "tcp:0", id="guest", journal=str(tmp_path))
+
+    desk.play(first, with_a_guest)
+
+    assert gained(before).children == 0
+    desk.close()
+
+
+def test_no_program_sits_down_early_for_a_match_that_was_begun_before(tmp_path: Path) -> None:
+    first, second = bots(tmp_path, 2)
+    half_played = interrupted(second)
+    text = half_played.read_bytes()
+    before, desk = holdings(), worker.Desk()
+
+    desk.play(first, second)
+
+    assert gained(before).children == 0
+    assert half_played.read_bytes() == text
+    desk.close()
 
 
 def slow_program(directory: Path) -> str:
@@ -379,3 +416,100 @@ def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
 
     assert done.stdout == "1\n"
+
+
+def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
+    with pool(1) as workers:
+        [hand] = workers.hands
+        first = hand.submit(worker.do, signal.raise_signal, signal.SIGINT)
+        second = hand.submit(worker.do, abs, -1)
+
+        assert isinstance(first.exception(20), KeyboardInterrupt)
+        assert isinstance(second.exception(20), KeyboardInterrupt)
+
+
+def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
+    before, desk, [first, second] = holdings(), worker.Desk(), bots(tmp_path, 2)
+    interrupting = replace(first, observers=("py:tests.tournament.players:Interrupter",))
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.play(interrupting, second)
+
+    assert not desk._seated
+    desk.close()
+    assert nothing_left(before)
+
+
+def test_a_tournament_that_was_started_with_sigint_blocked_keeps_it_so() -> None:
+    script = (
+        "import signal; from fairplay.tournament.runners import begin_tracking;"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); begin_tracking();"
+        "print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout == "True\n"
+
+
+class Deserted(Executor):
+    """A cluster whose workers were sent away: it cancels whatever it is given."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_bots_that_cannot_be_tried_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+    with pytest.raises(HostFault, match="gone"):
+        list(Runner([Hand(Deserted)]).do_all(abs, [1]))
+
+
+def test_matches_that_cannot_be_played_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+    with pytest.raises(HostFault, match="gone"):
+        list(Runner([Hand(Deserted)]).play(Listed([spec_of("fish")])))
+
+
+def test_what_a_worker_has_not_begun_is_called_off_when_it_is_to_leave() -> None:
+    hand, over = Hand(lambda: ThreadPoolExecutor(1)), threading.Event()
+    begun, queued = (hand.submit(over.wait, 20) for _ in range(2))
+    hand.jobs = {begun: Job(()), queued: Job(())}
+
+    hand.leave()
+
+    over.set()
+    assert queued.cancelled()
+
+
+def asks_two_at_once() -> bool:
+    """May a second program be asked in this process while the first thinks?"""
+
+    async def ask() -> bool:
+        await slots().take()
+        second = asyncio.create_task(slots().take())
+        await asyncio.sleep(0)
+        return second.done() or not second.cancel()
+
+    return asyncio.run(ask())
+
+
+def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None:
+    with pool(1) as workers:
+        [hand] = workers.hands
+
+        assert not hand.submit(asks_two_at_once).result(20)
+
+
+@pytest.mark.parametrize(("raised", "told"), [("KeyboardInterrupt", False), ("ValueError", True)])
+def test_a_worker_says_what_could_not_be_raised_unless_it_is_an_interruption(raised: str, told: bool) -> None:
+    script = (
+        "import sys; from fairplay.tournament.worker import hush; sys.unraisablehook = hush\n"
+        f"class Failing:\n    def __del__(self):\n        raise {raised}\n"
+        "Failing()\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert (raised in done.stderr) == told

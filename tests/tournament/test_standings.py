@@ -54,6 +54,21 @@ def test_equals_share_a_place() -> None:
     assert [row.place for row in rows] == [1, 1, 3]
 
 
+def test_players_whose_ratings_are_shown_as_equal_share_a_place() -> None:
+    ratings = rate([match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
+    best, *others = ratings.players
+
+    rows = standings(PLAYERS, [], (), replace(ratings, players=(replace(best, rating=best.rating + 0.001), *others)))
+
+    assert [row.place for row in rows] == [1, 1, 3]
+
+
+def test_a_score_of_nothing_counts_in_the_mean() -> None:
+    counted = match("ann bob", 1, 2, scores=(5, 0)), match("bob ann", 1, 2, scores=(4, 3))
+
+    assert row_of("bob", *counted).mean_score == 2.0
+
+
 def test_the_ranking_of_a_format_comes_before_ratings() -> None:
     counted = by_lot(["ann", "bob", "cyd"], 100)
 

@@ -3,7 +3,7 @@
 import logging
 import os
 import subprocess
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from dask import config as dask_config
@@ -67,19 +67,27 @@ def new_key() -> Security:
     return Security(tls_ca_file=certificate, require_encryption=True, **roles)
 
 
+def client_of(address: str) -> Client:
+    """Who gives the cluster of the scheduler at an address its work. Raises BadRequest if that has no workers."""
+    with ExitStack() as undo:
+        try:
+            client: Client = undo.enter_context(Client(address, timeout=PATIENCE))
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise BadRequest(f"the Dask scheduler at {address} has no workers") from None
+        except (OSError, ValueError) as error:
+            raise BadRequest(f"there is no Dask scheduler at {address}: {error}") from None
+        undo.pop_all()
+    return client
+
+
 def dask(address: str, workers: int) -> Runner:
     """Plays on the cluster of the scheduler at an address; empty: on one with so many workers, started here."""
     logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings are not for whoever runs a tournament
     begin_tracking()
     cluster = None
     if address:
-        try:
-            client = Client(address, timeout=PATIENCE)
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            raise BadRequest(f"the Dask scheduler at {address} has no workers") from None
-        except (OSError, ValueError) as error:
-            raise BadRequest(f"there is no Dask scheduler at {address}: {error}") from None
+        client = client_of(address)
     else:
         cluster = local_cluster(workers)
         client = Client(cluster, timeout=PATIENCE)

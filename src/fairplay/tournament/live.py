@@ -74,5 +74,5 @@ def ejection(line: bytes) -> Entry | None:
         return None
     try:
         return decode(line)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
