@@ -1,6 +1,5 @@
 """Keep what programs say on stderr by --bot-logs: in matches, tournaments and checks, and when somebody joins."""
 
-import asyncio
 import re
 import sys
 from itertools import cycle
@@ -8,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.players import process
 from fairplay.players.bot_log import FIRST, LAST
 from fairplay.players.door import listen_tcp
-from fairplay.players.process import Program
 from fairplay.protocol import wire
 from tests.cli.command import SMALL, fairplay, refusal, script
 from tests.cli.test_join import Host, Script, hello
@@ -144,10 +143,7 @@ def test_a_flood_fills_no_disk_and_moves_no_terminal(kind: str, tmp_path: Path) 
 def test_a_turn_is_marked_behind_all_that_was_said_before_it_on_a_busy_machine_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def wait_for_ever(*_: object) -> None:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(Program, "_listen", wait_for_ever)  # the event loop has no time to read stderr
+    monkeypatch.setattr(process, "PAUSE", 3600.0)  # the event loop has no time to read stderr
     much = bot(tmp_path, "print('x' * 20000, file=sys.stderr); print('turn', self.turns, file=sys.stderr)")
 
     fairplay(*("play", "fish", f"ann={much}", "greedy", *SMALL, "--quiet", "--bot-logs", str(tmp_path / "logs")))

@@ -41,6 +41,7 @@ class Mailbox(Line):
         self.hear: Tell | None = None  # None: nobody hears what is said
         self._decode = any_answer_decoder(type(game))
         self._open = ""  # the nonce of the turn that has to be answered; empty: none has to
+        self._turn = False  # is the last question a turn?
         self._wrong = b""  # what came otherwise and could be no answer to anything
         self._answer = b""
         self._failed: Closed | None = None  # what went wrong when it was told the last question
@@ -74,10 +75,10 @@ class Mailbox(Line):
         if self._kicked:
             return
         asked = read_question(text)
-        self._open, self._answer = asked.nonce, b""
+        self._open, self._answer, self._turn = asked.nonce, b"", asked.type == TURN
         if self._wrong:
             self._take(bare(self._wrong, asked.nonce))
-        elif asked.type != TURN:
+        elif not self._turn:
             self._take(bare(b"null", asked.nonce))
         self._failed = self._say(text)
 
@@ -102,14 +103,16 @@ class Mailbox(Line):
         self._wake()
 
     def _wake(self) -> None:
-        """Pass on what is here, but not before others have heard what happened."""
-        if self._listener is not None:
+        """Pass on what is here; an action not before others have heard what happened."""
+        if self._listener is not None and self._turn:
             self._loop.call_soon(self._pass_on)
+        else:
+            self._pass_on()
 
     def _pass_on(self) -> None:
-        heard = self._next()
-        if self._listener is not None and heard is not None:
-            listener, self._listener = self._listener, None
+        listener = self._listener
+        if listener is not None and (heard := self._next()) is not None:
+            self._listener = None
             listener(heard)
 
     def _next(self) -> Heard | None:
