@@ -171,7 +171,7 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"format": 2}, "this is format 2, and only format 3 is known"),
+        ({"format": 2}, "this is format 2, and only format 4 is known"),
         ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
         ({"game": "chess"}, "there is no game 'chess'; there is "),
         ({"parameters": {"rows": 0}}, "fish cannot be played with"),

@@ -1,17 +1,32 @@
-"""Answer a thousand questions over TCP shortly before the deadline, and see that nobody is ejected for that."""
+"""Answer shortly before the deadline, and shortly behind it: the one ejects nobody, the other is on record."""
 
 import asyncio
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairplay.core.messages import Failed, Tell
+from fairplay.diagnosis.why import told
+from fairplay.games import title
+from fairplay.games.fish import Fish
+from fairplay.hosting.table import Here
+from fairplay.journal.appeal import appeals
+from fairplay.journal.record import Journal
+from fairplay.journal.verify import read_lawful
 from fairplay.players.door import listening
+from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.protocol.limits import Limits
+from fairplay.referee.drivers import play_async
+from fairplay.referee.host import dealt
+from fairplay.referee.local import Local
+from fairplay.sandbox.level import Level, Sandbox
 from fairplay.transport.connection import over_tcp
+from fairplay.transport.line import Line
 from tests.toy import Toy
 
 LIMIT_S = 1.0
@@ -71,3 +86,79 @@ def test_of_a_thousand_answers_at_95_percent_of_the_limit_none_is_too_late() -> 
     if failed and slowest > 0.97 * LIMIT_S:
         pytest.skip(f"the machine is too busy: a player took {slowest:.3f} s of {LIMIT_S} s by its own clock")
     assert (failed, answered) == ([], PLAYERS * ANSWERS)
+
+
+LATE = """
+import json, sys, time
+
+for text in sys.stdin:
+    line = json.loads(text)
+    if line["type"] == "take_turn":
+        time.sleep(line["limit"] + 0.05)
+    if "nonce" in line:
+        print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
+"""
+OVER_TCP = """
+import socket, sys
+
+with socket.create_connection(("127.0.0.1", int(sys.argv.pop(1)))) as line:
+    sys.stdin, sys.stdout = line.makefile("r"), line.makefile("w")
+    exec(sys.argv[1])
+"""
+
+
+async def lines_of_a_match(line: Line, folder: Path) -> list[dict[str, Any]]:
+    """What is on record of a match in which the player in seat 1 of 3 answers its first turn too late."""
+    game = Fish(rows=4, columns=5)
+    match = dealt(game, ("ann", "bob", "cyd"), bytes(32))
+    near = [Here(Local(title("fish").house["random"].make("", bytes(32)), game)) for _ in range(2)]
+    late = Remote(line, game, limits=Limits(move=0.3))
+    with Journal(folder).begin(match) as record:
+        await play_async(match, [near[0], late, near[1]], record)
+    return [json.loads(text) for text in record.path.read_text().splitlines()]
+
+
+@pytest.fixture
+def ample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for late answers for longer than any machine can be busy."""
+    monkeypatch.setattr(Line, "late_wait_s", 30.0)
+    monkeypatch.setattr(Program, "late_wait_s", 30.0)
+
+
+@pytest.mark.usefixtures("ample")
+@pytest.mark.parametrize("way", ["program", "connection"])
+def test_an_answer_50_ms_too_late_is_on_record_and_the_others_go_on_meanwhile(way: str, tmp_path: Path) -> None:
+    async def host() -> list[dict[str, Any]]:
+        if way == "program":
+            line: Line = await Program.start([sys.executable, "-c", LATE], sandbox=Sandbox(Level.NONE))
+            return await lines_of_a_match(line, tmp_path)
+        with listening("127.0.0.1", 0) as door:
+            words = (sys.executable, "-c", OVER_TCP, str(door.getsockname()[1]), LATE)
+            player = await asyncio.create_subprocess_exec(*words)
+            connection, _ = await asyncio.get_running_loop().sock_accept(door)
+            lines = await lines_of_a_match(await over_tcp(connection), tmp_path)
+            await player.wait()
+            return lines
+
+    lines = asyncio.run(host())
+
+    types = [line["type"] for line in lines]
+    (late,) = [line for line in lines if line["type"] == "late"]
+    assert (late["seat"], types[-2:]) == (1, ["late", "result"])
+    assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # somebody played on before it came
+    assert 0.03 < late["overrun"] < 5.0
+
+
+@pytest.mark.usefixtures("ample")
+def test_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
+    async def host() -> None:
+        line = await Program.start([sys.executable, "-c", LATE], sandbox=Sandbox(Level.NONE))
+        await lines_of_a_match(line, tmp_path)
+
+    asyncio.run(host())
+
+    (journal,) = tmp_path.glob("*.jsonl")
+    recorded = read_lawful(journal)
+    (appeal,) = appeals(recorded)
+    assert appeal.overrun is not None
+    assert f"its answer came {appeal.overrun:.3f} s too late" in "\n".join(told(appeal, recorded, str(journal)))

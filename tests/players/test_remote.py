@@ -571,6 +571,67 @@ def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(after(5.1), Answered)
 
 
+# Answers that come too late.
+
+
+def closed_after(*steps: Step, wait: float = 1.0) -> tuple[float | None, float, Scripted]:
+    """By how much an answer was late, how long it took to close, and the line; steps come after the deadline."""
+    line = Scripted((1e9, b""), *steps)
+    line.late_wait_s = wait
+
+    async def close(loop: Clockwork) -> tuple[float | None, float]:
+        remote = Remote(line, GAME, limits=LIMITS)
+        assert failed(await remote.ask(TURN)).fault is Fault.TIMED_OUT
+        since = loop.time()
+        assert since == pytest.approx(1005.0, abs=0.01)
+        overrun = await remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
+        return overrun, loop.time() - since
+
+    overrun, took = in_clockwork(close)
+    return overrun, took, line
+
+
+def test_an_answer_that_comes_too_late_is_heard_before_the_goodbye() -> None:
+    overrun, took, line = closed_after((0.104, PASSES))
+
+    assert overrun == pytest.approx(0.104, abs=0.002)
+    assert took == pytest.approx(0.104, abs=0.01)
+    assert [b'"goodbye"' in last for last, _ in line.hung_up] == [True]
+
+
+@pytest.mark.parametrize("wait", [1.0, 0.1])
+def test_an_answer_that_does_not_come_is_waited_for_only_so_long(wait: float) -> None:
+    overrun, took, line = closed_after((2.0, PASSES), wait=wait)
+
+    assert overrun is None
+    assert took == pytest.approx(wait, abs=0.01)
+    assert len(line.hung_up) == 1
+
+
+def test_a_line_that_is_lost_is_not_waited_for() -> None:
+    overrun, took, _ = closed_after((0.3, Closed(Fault.GONE, "lost")))
+
+    assert overrun is None
+    assert took == pytest.approx(0.3, abs=0.01)
+
+
+def test_only_a_reply_to_the_last_question_counts_as_late() -> None:
+    overrun, _, _ = closed_after((0.1, b"junk"), (0.1, PASSES))
+
+    assert overrun == pytest.approx(0.2, abs=0.002)
+
+
+def test_a_player_that_timed_out_is_let_go_at_once_if_it_was_not_ejected() -> None:
+    async def close(loop: Clockwork) -> float:
+        remote = Remote(Scripted(), GAME, limits=LIMITS)
+        await remote.ask(TURN)
+        since = loop.time()
+        await remote.close(None)
+        return loop.time() - since
+
+    assert in_clockwork(close) == 0.0
+
+
 def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
     read = wire.read_reply
     now: list[str] = []

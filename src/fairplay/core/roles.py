@@ -8,6 +8,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Ejected, Event, Receipt
+from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Message
 
@@ -117,8 +118,11 @@ class AsyncChannel(Protocol):
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
-    async def close(self, parting: Parting) -> None:
-        """Say some bounded last words and cut the line; called once, by the driver."""
+    async def close(self, parting: Parting) -> float | None:
+        """Say some bounded last words and cut the line; called once, by the driver.
+
+        Of a player that was ejected as it took too long: by how many seconds its answer came too late, if it came.
+        """
 
 
 class QuickChannel(AsyncChannel, Protocol):
@@ -139,6 +143,9 @@ class Record(Protocol):
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         """Keep the event, with the message and the answer that led to it. True: settle before anybody is told."""
+
+    def write_late(self, seat: Seat, overrun: float) -> None:
+        """Keep that the answer of an ejected player came so many seconds too late; that changes nothing."""
 
     def settle(self) -> None:
         """Come back when all that was written would survive a power cut, if that was asked for at all."""
@@ -161,6 +168,9 @@ class Unrecorded:
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         return False
+
+    def write_late(self, seat: Seat, overrun: float) -> None:
+        pass
 
     def settle(self) -> None:
         pass

@@ -76,6 +76,8 @@ def answer(appeal: Appeal) -> Iterator[str]:
     if appeal.fault is Fault.ILLEGAL:
         yield f"{appeal.name} {appeal.answer}"
         yield plain(appeal.answer)
+    elif appeal.overrun is not None:
+        yield f"its answer came {appeal.overrun:.3f} s too late"
     elif appeal.fault is not Fault.MALFORMED:
         yield "none"
     elif appeal.moment is Moment.TURN:

@@ -37,6 +37,9 @@ class Notes:
                 self.evidence.append((event.seat, answer.evidence))
         return self._write(event, message, answer)
 
+    def write_late(self, seat: Seat, overrun: float) -> None:
+        self._record.write_late(seat, overrun)
+
     def settle(self) -> None:
         self._record.settle()
 

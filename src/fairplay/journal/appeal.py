@@ -12,7 +12,7 @@ from fairplay.core.errors import BadRequest, NotOnTurn
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.games import is_known, title
-from fairplay.journal.lines import Entry, Resumed, Seated
+from fairplay.journal.lines import Entry, Late, Resumed, Seated
 from fairplay.journal.replay import Recorded
 
 MOST_COUNTED = 1000
@@ -46,6 +46,7 @@ class Appeal(msgspec.Struct, frozen=True):
     rule: str  # the text of this clause
     at: float  # wall time, in seconds
     took: float  # seconds that the player took
+    overrun: float | None  # seconds by which its answer came too late; None: none came, or it was in time
     shown: Any  # the view, packed; the news; None: the result
     answer: Any  # the action that was refused; None: there was none
     evidence: str
@@ -83,6 +84,7 @@ def appeal_of(recorded: Recorded, entry: Entry) -> Appeal:
         rule=clauses(opening.game).get(ejected.clause, ""),
         at=entry.at,
         took=entry.took,
+        overrun=next((line.overrun for line in recorded.middle if isinstance(line, Late) and line.seat == seat), None),
         shown=entry.shown,
         answer=entry.answer,
         evidence=entry.evidence,

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from fairplay.core.events import Fact, Result
+from fairplay.core.game import Seat
 
-FORMAT = 3
+FORMAT = 4
 NO_HASH = b"0" * 64  # what the first line is chained to
 MARKED = re.compile(rb'(\{.*)(,"mark":"[0-9a-f]{32}")', re.DOTALL)
 
@@ -68,6 +69,15 @@ class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=Tru
     evidence: str = ""  # what else is known of the failure
 
 
+class Late(msgspec.Struct, frozen=True, tag="late"):
+    """A line in the middle: an ejected player did answer, too late. It changes nothing."""
+
+    seq: int
+    at: float
+    seat: Seat
+    overrun: float  # seconds behind its deadline, without the host's own delays
+
+
 class Resumed(msgspec.Struct, frozen=True, tag="resumed", omit_defaults=True):
     """A line in the middle: the match was interrupted, and goes on here; everybody is seated and greeted again."""
 
@@ -87,8 +97,8 @@ class Closing(msgspec.Struct, frozen=True, tag="result"):
     result: Result
 
 
-JournalLine = Opening | Seated | Entry | Resumed | Closing
-Middle = Seated | Entry | Resumed
+JournalLine = Opening | Seated | Entry | Late | Resumed | Closing
+Middle = Seated | Entry | Late | Resumed
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(JournalLine).decode
 

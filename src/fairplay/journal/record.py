@@ -10,7 +10,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
-from fairplay.core.game import Game
+from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.version import VERSION
@@ -21,6 +21,7 @@ from fairplay.journal.lines import (
     Closing,
     Entry,
     JournalLine,
+    Late,
     Marks,
     Opening,
     Parent,
@@ -106,6 +107,10 @@ class MatchRecord:
                 behind = self.append(Closing(self._seq, self._now(), result))
                 self.over = True
                 return behind
+
+    def write_late(self, seat: Seat, overrun: float) -> None:
+        """Add a line that says by how many seconds the answer of an ejected player came too late."""
+        self.append(Late(self._seq, self._now(), seat, overrun * 1e6 // 1 / 1e6))
 
     def settle(self) -> None:
         """Come back when all of it is durable, if that was asked for."""

@@ -10,7 +10,7 @@ import msgspec
 
 from fairplay.core.chance import SEED_BYTES, commitment_to
 from fairplay.core.errors import BadJournal, BadRequest, HostFault
-from fairplay.core.events import Acted, Fact, Fault
+from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.games import game_with
@@ -21,6 +21,7 @@ from fairplay.journal.lines import (
     Closing,
     Entry,
     JournalLine,
+    Late,
     Marks,
     Middle,
     Opening,
@@ -36,6 +37,7 @@ OUT_OF_PLACE = {
     Opening: "a second opening",
     Seated: "a new seating, or one with other names than the host gave,",
     Entry: "a fact before anybody was seated",
+    Late: "a late answer of a player that did not time out, or gave it before,",
     Closing: "a result that is not the last line",
 }
 STUCK = "nobody could go on here"
@@ -205,10 +207,16 @@ def in_the_middle(lines: Iterable[JournalLine], opening: Opening, game: Game[Any
     """The lines between the opening and the result; nothing can happen before everybody sits."""
     known: list[Middle] = []
     sitting = False
+    timed_out: set[Seat] = set()
     for line in lines:
         match line:
-            case Entry() if sitting:
+            case Entry(fact=fact) if sitting:
                 known.append(with_actions(line, game))
+                if isinstance(fact, Ejected) and fact.fault is Fault.TIMED_OUT:
+                    timed_out.add(fact.seat)
+            case Late(seat=seat) if seat in timed_out:
+                timed_out.remove(seat)
+                known.append(line)
             case Resumed():
                 sitting = False
                 known.append(line)

@@ -19,7 +19,7 @@ from fairplay.players.course_line import CourseLine
 from fairplay.players.values import IllFormed
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import MOST_SHOWN, Misunderstood
-from fairplay.referee.closing import all_surely
+from fairplay.referee.closing import all_surely, finished
 from fairplay.transport.dial import MOST_LINE, Lost
 from fairplay.transport.line import Closed, TooMuch
 
@@ -110,7 +110,7 @@ class Seat:
         self._ahead = ahead
         self._channel: AsyncChannel | None = None
         self._prepared: deque[Prepared] = deque()  # in what is likely to be their game
-        self._closing: list[asyncio.Task[None]] = []
+        self._closing: list[asyncio.Task[Any]] = []
 
     async def prepare(self) -> None:
         """Let players sit down for the first matches. Raises PlayerFailed."""
@@ -158,7 +158,7 @@ class Seat:
         self._close_player()
         self._close_prepared()
         closing, self._closing = self._closing, []
-        await all_surely([done(task) for task in closing])
+        await all_surely([finished(task) for task in closing])
 
     async def _change_player(self) -> None:
         """Let the player for a new match sit down; the server does not wait until the one before has gone."""
@@ -193,11 +193,6 @@ async def close_prepared(prepared: Prepared) -> None:
     await asyncio.wait((prepared.sitting_down,))
     if not prepared.sitting_down.cancelled() and prepared.sitting_down.exception() is None:
         await prepared.sitting_down.result().close(None)
-
-
-async def done(task: asyncio.Task[None]) -> None:
-    """Wait for it."""
-    await task
 
 
 async def next_call(line: CourseLine, patience: float, log: CallLog | None = None) -> bytes | None:

@@ -23,6 +23,8 @@ END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself
 class AtTerminal(Connection):
     """The line to a person. Whoever starts one has to hang up."""
 
+    late_wait_s = 0.0  # they have to let go of the keyboard
+
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         super().__init__()
         self._process = process

@@ -52,6 +52,8 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
     with marks of what the program was told, and is closed with the line.
     """
 
+    late_wait_s = 0.1  # as it takes a core from others
+
     def __init__(self, cell: Cell, hear: Callable[[bytes], None] | None = None, log: BotLog | None = None) -> None:
         super().__init__()
         self._cell = cell

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
 from fairplay.core.errors import HostFault
-from fairplay.core.events import Fault, Receipt
+from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
@@ -17,7 +18,7 @@ from fairplay.protocol import wire
 from fairplay.protocol.limits import Budget, Limits
 from fairplay.protocol.nonces import Nonces
 from fairplay.protocol.replies import Replies, Wrong
-from fairplay.protocol.wire import Malformed
+from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
@@ -98,6 +99,8 @@ class Remote(Questioner):
         self._then: Then | None = None  # None: it is not open
         self._clock = Clock(self._time_is_up)
         self._received = b""
+        self._late: asyncio.Future[float | None] | None = None  # by how much the last answer was late, if it came
+        self._late_alarm: asyncio.TimerHandle
 
     @property
     def is_asking(self) -> bool:
@@ -140,9 +143,17 @@ class Remote(Questioner):
             self._line.listen(None)
             self._line.release()
 
-    async def close(self, parting: Parting | Failed) -> None:
-        """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too."""
-        await self._line.hang_up(self._last_words(parting), self._limits.goodbye)
+    async def close(self, parting: Parting | Failed) -> float | None:
+        """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too.
+
+        A player that is out as it took too long may still answer before that: by how many seconds was it too late?
+        """
+        try:
+            overrun = await self._late if self._late is not None and isinstance(parting, Ejected) else None
+        finally:
+            self._give_up_late()
+            await self._line.hang_up(self._last_words(parting), self._limits.goodbye)
+        return overrun
 
     def _last_words(self, parting: Parting | Failed) -> bytes:
         """What is said last."""
@@ -223,17 +234,44 @@ class Remote(Questioner):
         """No answer came."""
         self._clock.end(is_up=True)
         failed = self._failure(TimeoutError())
-        self._line.stop_listening(lambda: self._end(failed))
+        wait = self._line.late_wait_s
+        if wait:
+            loop = asyncio.get_running_loop()
+            self._late = loop.create_future()
+            self._late_alarm = loop.call_later(wait, self._give_up_late)
+            self._line.listen(self._hear_late)
+            self._end(failed)
+        else:
+            self._line.stop_listening(lambda: self._end(failed))
+
+    def _hear_late(self, heard: Heard) -> None:
+        """An answer came too late, or none will come."""
+        if not isinstance(heard, bytes):
+            self._give_up_late()
+        elif isinstance(self._replies.read(heard, self._nonce), Reply):
+            self._give_up_late(self._clock.overrun())
+        else:
+            self._line.listen(self._hear_late)
+
+    def _give_up_late(self, overrun: float | None = None) -> None:
+        """Wait no longer for an answer that comes too late."""
+        if self._late is not None and not self._late.done():
+            self._late.set_result(overrun)
+            self._late_alarm.cancel()
+            self._line.listen(None)
+            with suppress(HostFault):  # which ends a match only if somebody is asked
+                self._line.release()
 
     def _end(self, answer: Answer | HostFault) -> None:
-        """Have the answer taken, and let the player rest."""
+        """Have the answer taken, and let the player rest, unless its answer may still come."""
         if self._due is self._action and self._budget.always is None and not isinstance(answer, HostFault):
             self._budget.spend_turn(answer.took)
         then, self._then = self._then, None
-        try:
-            self._line.release()
-        except HostFault as fault:
-            answer = fault
+        if self._late is None:
+            try:
+                self._line.release()
+            except HostFault as fault:
+                answer = fault
         if then is not None:
             then(answer)
 

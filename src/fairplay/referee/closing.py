@@ -1,9 +1,12 @@
 """Close what is open, all of it and to the end, whatever happens meanwhile."""
 
 from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairplay.core.roles import AsyncChannel, Channel, Parting
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -30,7 +33,7 @@ def parted(channel: AsyncChannel, parting: Parting) -> bool:
     return part is not None and part(parting)
 
 
-async def all_surely(works: Sequence[Coroutine[Any, Any, None]]) -> None:
+async def all_surely(works: Sequence[Coroutine[Any, Any, object]]) -> None:
     """Do all of it side by side and to the end; only then be cancelled, or raise what went wrong."""
     import asyncio
 
@@ -40,6 +43,11 @@ async def all_surely(works: Sequence[Coroutine[Any, Any, None]]) -> None:
 
     if works:
         await surely(together())
+
+
+async def finished(task: "asyncio.Task[Any]") -> None:
+    """Wait for a task."""
+    await task
 
 
 async def surely(work: Coroutine[Any, Any, T]) -> T:

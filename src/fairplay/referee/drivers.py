@@ -7,9 +7,19 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
 from fairplay.referee.changes import telling_changes
-from fairplay.referee.closing import close_all, close_all_async, surely
+from fairplay.referee.closing import all_surely, close_all, close_all_async
 from fairplay.referee.dialogue import Dialogue
-from fairplay.referee.referee import AnyMatch, Call, Dismiss, Inform, conversation, nobody
+from fairplay.referee.dismissals import Dismissals
+from fairplay.referee.referee import (
+    AnyMatch,
+    AwaitDismissed,
+    Call,
+    Dismiss,
+    Inform,
+    Settle,
+    conversation,
+    nobody,
+)
 
 ACKNOWLEDGED = Answered(None)
 
@@ -34,7 +44,7 @@ def play(
                 continue
             if isinstance(request, Dismiss):
                 there.pop(request.seat).close(request.ejected)
-            else:
+            elif isinstance(request, Settle):
                 record.settle()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
@@ -57,6 +67,7 @@ async def play_async(
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
     script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
     dialogue = Dialogue(script, there)
+    dismissals = Dismissals()
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
@@ -67,14 +78,17 @@ async def play_async(
                 else:
                     request = script.send(await there[request.seat].ask(request.message))
                 continue
-            if isinstance(request, Dismiss):
-                await surely(there.pop(request.seat).close(request.ejected))
-            else:
-                await record.settled()
+            match request:
+                case Dismiss(seat):
+                    dismissals.begin(there.pop(seat), request, record)
+                case Settle():
+                    await record.settled()
+                case AwaitDismissed():
+                    await dismissals.finish()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
         receipt = record.receipt()
         final: AnyMatch = end.value
         return final
     finally:
-        await close_all_async(there.values(), receipt)
+        await all_surely([dismissals.finish(), close_all_async(there.values(), receipt)])

@@ -26,7 +26,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 
 
 class Dismiss(msgspec.Struct, frozen=True, gc=False):
-    """A seat was ejected: the driver says goodbye, cuts the line, and sends back `Answered(None)`."""
+    """A seat was ejected: the driver begins to say goodbye and to cut the line, and sends back `Answered(None)`."""
 
     seat: Seat
     ejected: Ejected
@@ -36,10 +36,15 @@ class Settle(msgspec.Struct, frozen=True, gc=False):
     """What was written has to be durable before anybody hears of it: the driver waits, and sends `Answered(None)`."""
 
 
-Request = Call | Dismiss | Settle
+class AwaitDismissed(msgspec.Struct, frozen=True, gc=False):
+    """The result is to be written: the driver waits until all ejected players are gone, and sends `Answered(None)`."""
+
+
+Request = Call | Dismiss | Settle | AwaitDismissed
 Script = Generator[Request, Answer, AnyMatch]
 Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], Generator[Settle, Answer, None]]
 SETTLE = Settle()
+AWAIT_DISMISSED = AwaitDismissed()
 
 
 def nobody(event: Event, match: AnyMatch) -> None:
@@ -81,6 +86,7 @@ def conversation(
             match = yield from tell_news(match, announce)
     yield SETTLE  # a result that was told and then lost would be worse than a slow one
     match, result = yield from say_farewell(match, record.receipt(), announce)
+    yield AWAIT_DISMISSED  # what they say too late belongs before it
     record.write(Ended(result), None, None)
     yield SETTLE
     inform(Ended(msgspec.structs.replace(result, receipt=record.receipt())), match)

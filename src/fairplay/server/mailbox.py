@@ -37,6 +37,8 @@ class Mailbox(Line):
     its question by a nonce, or the bare answer to whatever is asked at the moment.
     """
 
+    late_wait_s = 0.0  # what comes too late is not taken in
+
     def __init__(self, game: Game[Any, Any, Any]) -> None:
         self.hear: Tell | None = None  # None: nobody hears what is said
         self._decode = any_answer_decoder(type(game))

@@ -79,12 +79,11 @@ class Seated(Remote):
             self._line.offer(self._last_words(parting))
         return True
 
-    async def close(self, parting: Parting | Failed) -> None:
+    async def close(self, parting: Parting | Failed) -> float | None:
         """Say why, and cut the line; or hand over a receipt."""
         if isinstance(parting, Ejected) and parting.moment is Moment.GREETING and parting.fault in AWAY:
             self._vanished(self._visitor)
-        if not self.part(parting):
-            await super().close(parting)
+        return None if self.part(parting) else await super().close(parting)
 
 
 class Excused:

@@ -48,6 +48,8 @@ class Line(Protocol):
     Who derives from it has nothing to acquire, and knows nothing of the other end.
     """
 
+    late_wait_s: float = 1.0  # for an answer that comes too late
+
     def acquire(self, then: Call) -> None:
         """Call this once the other end can be asked: as long as a program waits for a core, no clock runs."""
         then()

@@ -189,6 +189,11 @@ class Clock:
         self.taken = net = net if net > 0.0 else 0.0
         return net
 
+    def overrun(self) -> float:
+        """Seconds by which an answer that comes now is too late, without our own delays."""
+        assert self._lag is not None
+        return self._lag.passed(self._asked, asyncio.get_running_loop().time()) - self._limit
+
     def described(self) -> str:
         """The clocks, for the record; empty: nobody had to hurry."""
         if self._limit >= FOREVER:
