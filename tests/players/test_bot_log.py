@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import select
 import stat
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,7 @@ from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.protocol import wire
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport.line import acquired, received
 from tests.players.programs import PYTHON
 from tests.toy import Toy
 
@@ -292,6 +294,26 @@ for text in sys.stdin:
     os.write(2, b"that is all\\n")
     os.write(1, json.dumps({"nonce": line["nonce"], "answer": None}).encode() + b"\\n")
 """
+
+
+def test_what_was_said_after_an_answer_comes_before_the_mark_of_what_is_asked_next(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+
+    async def ask_on() -> None:
+        program = await Program.start(["sh", "-c", "echo thinking >&2; cat"], sandbox=Sandbox(Level.NONE), log=log)
+        program._stderr.pause_reading()  # the event loop has no time for it
+        try:
+            while not select.select([program._stderr.get_extra_info("pipe")], [], [], 0)[0]:
+                await asyncio.sleep(0.001)
+            await acquired(program)
+            program.send(b'{"type":"take_turn","turn":1}\n')
+            await received(program)
+        finally:
+            await program.hang_up(b"", 0)
+
+    asyncio.run(ask_on())
+
+    assert kept(tmp_path).splitlines() == ["thinking", "-- turn 1, T s"]
 
 
 def test_what_was_said_comes_before_the_mark_of_what_is_asked_next(tmp_path: Path) -> None:

@@ -263,6 +263,18 @@ def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there(
     assert told == []
 
 
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_there_are_as_many_waiting_periods_as_the_rules_say(tries: int) -> None:
+    rules, told = replace(SERVERS["q"].rules, wait=0.01, tries=tries), list[str]()
+
+    async def main() -> list[Any]:
+        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
+            return await CourseLobby(rules, told.append).gathered(door)
+
+    assert asyncio.run(main()) == []
+    assert sum("waiting once more" in line for line in told) == tries - 1
+
+
 @pytest.mark.parametrize("players", [1, 2, 3, 7, 11])
 def test_a_tournament_of_tsuro(players: int, tmp_path: Path) -> None:
     served, result, _ = played("tsuro", [good("tsuro", "") for _ in range(players)], str(tmp_path))

@@ -60,6 +60,7 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         self._log = log
         self._listeners = [*([hear] if hear is not None else []), *([log.hear] if log is not None else [])]
         self._last_words = b""  # the end of its stderr
+        self._since_pause = 0  # bytes of it
         self._slot: CpuSlot | None = None  # while it is asked, or waits for that
         self._open = {0, 1, 2}  # its pipes
         self._ended = asyncio.Event()  # there is an exit code
@@ -130,7 +131,7 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
 
     def acquire(self, then: Call) -> None:
         """Let it run, once there is a core for it; what it said before is heard before it is told anything."""
-        if self._log is not None:
+        if self._listeners:
             self._read_stderr()
 
         def thawed(fault: HostFault | None) -> None:
@@ -143,9 +144,11 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         slots().take(slot)
 
     def release(self) -> None:
-        """Stop it, and leave the core to others."""
+        """Stop it, and leave the core to others; what it said with its answer is heard before others go on."""
         slot, self._slot = self._slot, None
         if slot is not None:
+            if self._listeners:
+                self._read_stderr()
             try:
                 self._cell.freezer.freeze()
             finally:
@@ -226,8 +229,11 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
     def _hear_stderr(self, said: bytes) -> None:
         """Something came on stderr. Who floods it has to wait, so that we are not kept busy."""
         self._take_stderr(said)
-        self._stderr.pause_reading()
-        self._loop.call_later(PAUSE, self._stderr.resume_reading)
+        self._since_pause += len(said)
+        if self._since_pause > CHUNK:
+            self._since_pause = 0
+            self._stderr.pause_reading()
+            self._loop.call_later(PAUSE, self._stderr.resume_reading)
 
     # How it ends.
 
