@@ -3,7 +3,8 @@
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairplay.core.roles import AsyncChannel, Channel, Parting
+from fairplay.core.events import Ejected
+from fairplay.core.roles import AsyncChannel, Channel, Parting, Record
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,6 +44,29 @@ async def all_surely(works: Sequence[Coroutine[Any, Any, object]]) -> None:
 
     if works:
         await surely(together())
+
+
+class Dismissals:
+    """The players of one match that were ejected and are not gone yet: the others play on meanwhile."""
+
+    def __init__(self) -> None:
+        self._closing: list[asyncio.Task[None]] = []
+
+    def begin(self, channel: AsyncChannel, ejected: Ejected, record: Record) -> None:
+        """Begin to close the channel of a player, and to note by how much its answer is late."""
+        import asyncio
+
+        async def let_go() -> None:
+            overrun = await channel.close(ejected)
+            if overrun is not None:
+                record.write_late(ejected.seat, overrun)
+
+        self._closing.append(asyncio.ensure_future(let_go()))
+
+    async def finish(self) -> None:
+        """Come back when all of them are gone; raise what went wrong."""
+        while self._closing:
+            await surely(finished(self._closing.pop()))
 
 
 async def finished(task: "asyncio.Task[Any]") -> None:

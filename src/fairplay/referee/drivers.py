@@ -7,9 +7,8 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
 from fairplay.referee.changes import telling_changes
-from fairplay.referee.closing import all_surely, close_all, close_all_async
+from fairplay.referee.closing import Dismissals, all_surely, close_all, close_all_async
 from fairplay.referee.dialogue import Dialogue
-from fairplay.referee.dismissals import Dismissals
 from fairplay.referee.referee import (
     AnyMatch,
     AwaitDismissed,
@@ -79,8 +78,8 @@ async def play_async(
                     request = script.send(await there[request.seat].ask(request.message))
                 continue
             match request:
-                case Dismiss(seat):
-                    dismissals.begin(there.pop(seat), request, record)
+                case Dismiss(seat, ejected):
+                    dismissals.begin(there.pop(seat), ejected, record)
                 case Settle():
                     await record.settled()
                 case AwaitDismissed():
