@@ -30,9 +30,9 @@ from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.server.house import House
-from fairplay.server.reception import Reception
 from fairplay.server.serving import collect_seldom
 from fairplay.server.settings import HouseSettings, offer
+from fairplay.server.sign_in.reception import Reception
 from fairplay.server.visitor import Visitor
 from fairplay.transport import event_loop
 

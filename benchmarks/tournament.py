@@ -21,11 +21,11 @@ from fairplay.journal.key import KEY_BYTES
 from fairplay.sandbox.measures import why_not_strict
 from fairplay.tournament import notebook
 from fairplay.tournament.events import Audience
-from fairplay.tournament.manager import Manager
-from fairplay.tournament.runners import pool
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import pool
+from fairplay.tournament.running.worker import pin
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
-from fairplay.tournament.worker import pin
 from fairplay.transport import event_loop
 
 ROUNDS = 5  # each side is measured so often, by turns; the best round counts

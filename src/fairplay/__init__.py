@@ -42,8 +42,8 @@ if _typing.TYPE_CHECKING:
     from fairplay.referee.host import Referee, seats_by_age
     from fairplay.referee.local import Local
     from fairplay.referee.referee import conversation
-    from fairplay.server.patches import after_patch
     from fairplay.server.room import EndGameResult, Room, RoomOptions, create_room
+    from fairplay.server.spectating.patches import after_patch
 
 _LATER = {  # in which file each of these is, which is loaded when it is first asked for
     name: file
@@ -66,7 +66,7 @@ _LATER = {  # in which file each of these is, which is loaded when it is first a
         "referee.host": "Referee seats_by_age",
         "referee.local": "Local",
         "referee.referee": "conversation",
-        "server.patches": "after_patch",
+        "server.spectating.patches": "after_patch",
         "server.room": "EndGameResult Room RoomOptions create_room",
     }.items()
     for name in names.split()

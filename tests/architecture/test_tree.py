@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from fairplay.games import GAMES
 from tools.tables import ROOT, directories, readmes, rewritten
 
 SOURCE = ROOT / "src" / "fairplay"
+MAX_MODULES = 25  # of a directory; a game's may have more
 PURE = ("core", "referee", "render", "kit", "games", "protocol", "course", "tournament/formats")
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "logging"}
 CHANCE_MODULES = {"random", "secrets", "uuid"}
@@ -26,7 +28,7 @@ FINDS = "games/elsewhere.py"  # games of others, which were handed over by the e
 CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
 WAKES = "referee/dialogue.py"  # which wakes whoever drives a conversation, and so does that
 ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
-WORKS = "tournament/worker.py"  # which starts the programs of one match while it plays another
+WORKS = "tournament/running/worker.py"  # which starts the programs of one match while it plays another
 ENDS = ("harness/clients.py", "harness/over_network.py")  # of the lines of the courses
 MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
 DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/")
@@ -88,6 +90,13 @@ def test_imports_go_downwards_only() -> None:
     done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_directory_has_too_many_modules() -> None:
+    modules = Counter(path.parent for path in sources() if path.name != "__init__.py")
+
+    crowded = {short(folder): count for folder, count in modules.items() if count > MAX_MODULES}
+    assert {name for name in crowded if not name.startswith("games/")} == set()
 
 
 @pytest.mark.parametrize("path", sources(*PURE), ids=short)

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import VERBS, load, main
-from fairplay.cli.match_options import missing_here
+from fairplay.cli.options.match_options import missing_here
 from fairplay.hosting.terms import Terms
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.measures import why_not_strict

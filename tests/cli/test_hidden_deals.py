@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli import cup_options
-from fairplay.cli.cup_options import one_at_a_time
+from fairplay.cli.options import tournament_options
+from fairplay.cli.options.tournament_options import one_at_a_time
 from fairplay.core.errors import BadRequest
 from fairplay.terminal import progress
 from tests.cli.command import fairplay, refusal, script
@@ -60,7 +60,7 @@ def test_a_tournament_with_a_guest_has_one_job_and_no_bar_whatever_is_asked_for(
         made.append(bar)
         raise BadRequest("that is enough")
 
-    monkeypatch.setattr(cup_options, "runner_for", lambda _, jobs: made.append(jobs))
+    monkeypatch.setattr(tournament_options, "runner_for", lambda _, jobs: made.append(jobs))
     monkeypatch.setattr(progress, "progress", showing)
     file = cup_file(tmp_path, players=f'[{{ player = "random" }}, {{ player = "{address}" }}]')
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.interrupts import sigterm_interrupts
+from fairplay.cli.options.interrupts import sigterm_interrupts
 from tests.cli.command import INTERRUPTIONS, SCRIPT, in_background, in_foreground
 from tests.python_path import python_path
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.cli.match_options import MOST_EVIDENCE
+from fairplay.cli.options.match_options import MOST_EVIDENCE
 from fairplay.core.chance import seed_from
 from fairplay.core.roles import HousePlayer
 from fairplay.games import title

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageColor, ImageSequence
 
-from fairplay.cli import files
+from fairplay.cli.options import files
 from fairplay.games.q.shapes import DARK, LIGHT
 from fairplay.journal.replay import read
 from tests.cli.command import BROKEN, SCRIPT, Done, complaint, fairplay, journal, refusal, spoil

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.serve_course import chosen_rules, journals_in, on_record
+from fairplay.cli.serving.course import chosen_rules, journals_in, on_record
 from fairplay.course.servers import SERVERS
 from fairplay.terminal.waiting import OnTerminal
 from fairplay.tournament.places import FILE

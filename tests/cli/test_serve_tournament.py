@@ -12,7 +12,7 @@ import pytest
 from fairplay.players.serve import serve_player
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from fairplay.tournament import notebook
 from fairplay.transport.dial import Lost
 from fairplay.transport.host_line import line_to

@@ -6,10 +6,10 @@ from shutil import copy
 import pytest
 from msgspec.structs import replace
 
-from fairplay.cli import cup_options
-from fairplay.cli.cup_options import live_standings, rated, rounds_of, show
-from fairplay.tournament.conduct import progress_in
+from fairplay.cli.options import tournament_options
+from fairplay.cli.options.tournament_options import live_standings, rated, rounds_of, show
 from fairplay.tournament.places import FILE
+from fairplay.tournament.running.conduct import progress_in
 from fairplay.tournament.settings import Duplicate, Ladder, RoundRobin, Settings, Swiss, Versus
 from tests.cli.command import fairplay, refusal, script
 from tests.cli.cup_files import HERE, cup_file
@@ -75,7 +75,7 @@ def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
 
 def test_below_a_bar_there_are_no_more_lines_than_fit(steps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = live_standings(steps.parent)
-    monkeypatch.setattr(cup_options, "MOST_LIVE", 2)
+    monkeypatch.setattr(tournament_options, "MOST_LIVE", 2)
 
     assert live_standings(steps.parent) == whole[:2] != whole
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fairplay.cli import visiting
+from fairplay.cli.client import visiting
 from fairplay.cli.status import WIDEST
 from fairplay.protocol import wire
 from fairplay.server.status import FinishedSeen, HouseStatus, RoomSeen, as_line

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.server.tokens import Tokens
+from fairplay.server.sign_in.tokens import Tokens
 from tests.cli.command import Done, fairplay, refusal, script
 
 

@@ -385,7 +385,7 @@ def test_an_extra_that_is_missing_is_named(
 
 def test_dask_is_only_needed_by_who_asks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "fairplay.tournament.cluster", raising=False)
+    monkeypatch.delitem(sys.modules, "fairplay.tournament.running.cluster", raising=False)
     path = str(cup_file(tmp_path))
 
     assert refusal(fairplay("tournament", path, "--executor", "dask")) == (

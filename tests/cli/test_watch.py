@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from fairplay.cli import visiting
 from fairplay.cli import watch as watch_module
+from fairplay.cli.client import visiting
 from fairplay.cli.watch import CUT_OFF, in_ascii, in_place
 from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES
 from fairplay.journal.replay import read
 from fairplay.observers.reporter import in_words, standings
 from fairplay.protocol import wire
-from fairplay.server.following import QUIET, Follower, Watched
-from fairplay.server.hub import Hub
+from fairplay.server.spectating.following import QUIET, Follower, Watched
+from fairplay.server.spectating.hub import Hub
 from tests.cli.command import Done, fairplay, refusal, script
 from tests.cli.test_join import Script
 from tests.server.houses import Running, running

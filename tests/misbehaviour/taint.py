@@ -22,7 +22,7 @@ from fairplay.referee.changes import Change
 from fairplay.referee.drivers import play
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
-from fairplay.server.hub import Hub
+from fairplay.server.spectating.hub import Hub
 
 SPECTATORS, STREAM = "spectators", "stream"
 Receiver = int | str  # a seat, or one of those two

@@ -19,7 +19,7 @@ from fairplay.games.q.pieces import NONE
 from fairplay.observers.feed import Feed
 from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
-from fairplay.server.hub import Hub
+from fairplay.server.spectating.hub import Hub
 from tests.misbehaviour.shelf import Honest, bad_player
 from tests.misbehaviour.taint import (
     SERIAL,

@@ -11,7 +11,7 @@ from fairplay.core.events import Fault
 from fairplay.games import GAMES
 from fairplay.page.replay import replay_of
 from fairplay.render.panel import SMALL
-from fairplay.tournament.report import write_report
+from fairplay.tournament.report.html import write_report
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
 from tests.some import some

@@ -11,7 +11,7 @@ from fairplay.games import GAMES
 from fairplay.journal.pictures import picture_at
 from fairplay.journal.replay import read
 from fairplay.page.replay import replay_of
-from fairplay.tournament.report import write_report
+from fairplay.tournament.report.html import write_report
 from tests.hostile_names import NAMES
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import numpy as np
 
 from fairplay.core.chance import derive
-from fairplay.tournament import ratings
-from fairplay.tournament.davidson import Bools, Floats, paired
-from fairplay.tournament.ratings import ELO, ERROR, TINY, Spread, known, quantile, told
+from fairplay.tournament.rating import ratings
+from fairplay.tournament.rating.davidson import Bools, Floats, paired
+from fairplay.tournament.rating.ratings import ELO, ERROR, TINY, Spread, known, quantile, told
 from tests.reliability.cups import SCENARIOS, Scenario
 from tests.reliability.readings import FEW, Bug, Meter, Reading
 

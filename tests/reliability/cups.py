@@ -5,7 +5,7 @@ from itertools import permutations
 import msgspec
 import numpy as np
 
-from fairplay.tournament.davidson import Floats, Ints, Tables, fitted, paired
+from fairplay.tournament.rating.davidson import Floats, Ints, Tables, fitted, paired
 
 LEAST_FOR_TRUTH = 40_000  # deal groups, and as many times those of a run:
 MORE_FOR_TRUTH = 200

@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from fairplay.tournament import sequential
-from fairplay.tournament.davidson import Floats
-from fairplay.tournament.sequential import Test, Verdict, verdict
+from fairplay.tournament.rating import sequential
+from fairplay.tournament.rating.davidson import Floats
+from fairplay.tournament.rating.sequential import Test, Verdict, verdict
 from tests.reliability.coverage import LENIENT, generator
 from tests.reliability.cups import Scenario
 from tests.reliability.readings import FEW, Bug, Meter, Reading

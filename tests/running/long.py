@@ -49,8 +49,8 @@ LONG = (  # whole folders, and files, those that take longest first
 FIRST = (  # of the others, in seconds, with the longest first
     "tests/examples/test_games.py",
     "tests/site/test_tutorials.py",
-    "tests/cli/test_join_program.py",
-    "tests/tournament/test_runners.py",
+    "tests/cli/client/test_join_program.py",
+    "tests/tournament/running/test_runners.py",
     "tests/players/test_process.py",
     "tests/cli/test_check_bot.py",
     "tests/cli/test_tournament.py",

@@ -19,10 +19,10 @@ from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import complain, dealt
-from fairplay.server.hub import Hub
+from fairplay.server.browser.pages import shown
 from fairplay.server.metrics import Counts
+from fairplay.server.spectating.hub import Hub
 from fairplay.server.status import FinishedSeen, HouseStatus, OfferSeen, WaiterSeen, as_line, finished_seen, room_seen
-from fairplay.server.web import shown
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.hall import Hall
 from fairplay.transport.line import Line, received

@@ -10,7 +10,7 @@ from fairplay.journal.replay import read
 from fairplay.protocol.limits import Limits
 from fairplay.server.house import NO_ROOM
 from fairplay.server.settings import Offer, offer
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from tests.games.others import nothing_known
 from tests.kit import countdown
 from tests.kit.countdown import ADDRESS, MENDED, MISTAKE

@@ -12,8 +12,8 @@ from fairplay.players import visit
 from fairplay.protocol import wire
 from fairplay.testing.hostile_connections import HANDSHAKE
 from tests.server import test_crowds
+from tests.server.browser.test_pages import BAD, ORIGINS, OTHERS, PLACES
 from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
-from tests.server.test_web import BAD, ORIGINS, OTHERS, PLACES
 from tests.some import some
 
 CONFIG = """

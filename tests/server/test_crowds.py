@@ -14,7 +14,7 @@ import pytest
 
 from fairplay.players import visit
 from fairplay.protocol import wire
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
 
 CONFIG = """

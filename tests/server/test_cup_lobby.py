@@ -14,8 +14,8 @@ from fairplay.server.settings import HouseSettings, offer
 from fairplay.tournament.file import SignUp
 from tests.players.lines import Clockwork, in_clockwork
 from tests.players.test_door import run
+from tests.server.sign_in.test_reception import LOOPBACK, Caller
 from tests.server.test_attendance import client
-from tests.server.test_reception import LOOPBACK, Caller
 
 
 def test_nobody_is_taken_beyond_the_last_place_even_before_the_tournament_has_begun() -> None:

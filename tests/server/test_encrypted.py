@@ -11,8 +11,8 @@ import pytest
 
 from fairplay.players import visit
 from fairplay.testing.hostile_connections import HANDSHAKE
-from tests.server import test_reception
 from tests.server.guests import LOOPBACK, Gate, Guest, at_the_door, check_undisturbed, eventually, served
+from tests.server.sign_in import test_reception
 
 CONFIG = """
 websocket = 0

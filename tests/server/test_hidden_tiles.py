@@ -19,12 +19,12 @@ from fairplay.protocol.wire import encode
 from fairplay.server.logs import logging_to, tell
 from fairplay.server.metrics import Counts
 from fairplay.server.settings import Strangers, offer
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from tests.misbehaviour.shelf import TRICKS, Honest
 from tests.misbehaviour.taint import SERIAL, named, number_the_tiles, numbered
 from tests.players.test_door import run
+from tests.server.sign_in.test_reception import Caller
 from tests.server.test_house import Open, Visit, opened
-from tests.server.test_reception import Caller
 from tests.some import some
 
 TILES = 40  # in the pile, so that a match is soon over

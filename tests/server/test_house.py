@@ -18,12 +18,12 @@ from fairplay.server import serving
 from fairplay.server.house import House
 from fairplay.server.lobby import Lobby
 from fairplay.server.logs import LOG, facts
-from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Offer, Strangers, offer
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.reception import Reception
+from fairplay.server.sign_in.tokens import make_token
 from tests.players.test_door import run
 from tests.server.guests import choose, undisturbed
-from tests.server.test_reception import LOOPBACK, Caller
+from tests.server.sign_in.test_reception import LOOPBACK, Caller
 
 AMPLE = Limits(move=60.0, first_move=60.0, start_up=60.0)
 FISH = {"rows": 4, "columns": 3}

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 from fairplay.games import game_with
 from fairplay.journal.replay import read
-from fairplay.server.labels import skeleton
 from fairplay.server.logs import logging_to
 from fairplay.server.settings import Strangers, offer
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.labels import skeleton
+from fairplay.server.sign_in.tokens import make_token
 from fairplay.transport.lasting import REPLACED
 from tests.hostile_names import NAMES
 from tests.players.test_door import run
 from tests.server.guests import check_undisturbed
+from tests.server.sign_in.test_reception import Caller
 from tests.server.test_house import AMPLE, Open, Visit, fish, opened
-from tests.server.test_reception import Caller
 from tests.some import some
 
 LOOPBACK, ELSEWHERE = "127.0.0.1", "127.0.0.2"

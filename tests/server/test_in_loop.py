@@ -4,7 +4,7 @@ import asyncio
 
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.server.in_loop import InLoop
-from fairplay.tournament.worker import Job, encode
+from fairplay.tournament.running.worker import Job, encode
 
 SPEC = MatchSpec(game="fish", entrants=(Entrant("greedy"), Entrant("random")))
 JOB = encode(Job((SPEC,)))

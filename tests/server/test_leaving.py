@@ -14,12 +14,12 @@ from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.protocol import wire
 from fairplay.server.farewells import Farewells
-from fairplay.server.following import QUIET
 from fairplay.server.house import House
 from fairplay.server.lobby import Lobby
-from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings, Strangers, offer
-from fairplay.server.spectators import HUSH, Spectators
+from fairplay.server.sign_in.reception import Reception
+from fairplay.server.spectating.following import QUIET
+from fairplay.server.spectating.spectators import HUSH, Spectators
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.framed import MOST_HELD
 from tests.players.test_door import run

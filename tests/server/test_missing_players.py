@@ -9,7 +9,7 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from tests.players.test_door import run
 from tests.server.test_house import FISH, Open, Visit, fish, house_test, opened
 

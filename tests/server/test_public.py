@@ -14,11 +14,11 @@ from fairplay.games.q import Q
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
-from fairplay.server.hub import Happened
+from fairplay.server.browser.lookers import moment
+from fairplay.server.browser.painting import Board
 from fairplay.server.logs import logging_to, tell
-from fairplay.server.lookers import moment
 from fairplay.server.metrics import Counts, registry, told
-from fairplay.server.painting import Board
+from fairplay.server.spectating.hub import Happened
 from fairplay.server.status import HouseStatus, as_line, finished_seen, room_seen
 from tests.misbehaviour.shelf import Honest
 from tests.misbehaviour.taint import SERIAL, named, number_the_tiles, numbered

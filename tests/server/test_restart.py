@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from fairplay.games import GAMES
 from fairplay.players import visit
-from fairplay.server.tokens import make_token
+from fairplay.server.sign_in.tokens import make_token
 from tests.server.guests import AMPLE, Gate, Guest, Served, check_receipts, check_undisturbed, eventually, served
 
 ROOMS = 20

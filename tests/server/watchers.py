@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from fairplay import Ejected, Ended, Event, Fault, Match, Moment, Started
 from fairplay.core.chance import Lots
 from fairplay.games import title
-from fairplay.server.hub import Hub
-from fairplay.server.patches import after_patch
+from fairplay.server.spectating.hub import Hub
+from fairplay.server.spectating.patches import after_patch
 from fairplay.testing.playouts import Sampling, playout
 
 AnyMatch = Match[Any, Any, Any]

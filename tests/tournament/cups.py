@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from fairplay import Entrant, run
 from fairplay.core.events import Fault
 from fairplay.tournament.counted import Counted, places_of
-from fairplay.tournament.ratings import Ratings, rate
+from fairplay.tournament.rating.ratings import Ratings, rate
+from fairplay.tournament.rating.standings import Row, standings
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
-from fairplay.tournament.standings import Row, standings
 
 SEED = bytes(range(100, 132))
 HOSTILE = (

@@ -3,7 +3,7 @@
 from random import Random
 
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.ratings import Rating, Ratings
+from fairplay.tournament.rating.ratings import Rating, Ratings
 
 NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay")
 

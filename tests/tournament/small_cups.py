@@ -11,9 +11,9 @@ from fairplay.journal.replay import read as read_journal
 from fairplay.tournament import notebook as notebooks
 from fairplay.tournament.counted import Counted, Ranking
 from fairplay.tournament.events import Audience, TournamentEvent
-from fairplay.tournament.manager import Manager
 from fairplay.tournament.places import MATCHES
-from fairplay.tournament.runners import Runner, here
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import Runner, here
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 

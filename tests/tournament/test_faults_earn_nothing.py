@@ -6,10 +6,10 @@ import pytest
 
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.formats.versus import verdict_of
-from fairplay.tournament.ratings import rate
+from fairplay.tournament.rating.ratings import rate
+from fairplay.tournament.rating.standings import standings
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
 from fairplay.tournament.spec import Consequence, FormatSettings
-from fairplay.tournament.standings import standings
 from tests.cli.command import fairplay
 from tests.cli.cup_files import HERE, cup_file, results
 from tests.tournament.conducting import Judge, Verdict, conducted, cup_of

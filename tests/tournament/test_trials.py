@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament.conduct import conduct
 from fairplay.tournament.events import BotTried, PlayerEjected, RoundBegan, TrialsBegan
 from fairplay.tournament.places import FILE
-from fairplay.tournament.runners import Hand, Runner, here
+from fairplay.tournament.running.conduct import conduct
+from fairplay.tournament.running.runners import Hand, Runner, here
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Consequence, Cup, Gate
 from tests.some import some

@@ -7,7 +7,7 @@ import pytest
 
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.formats.versus import AT_ONCE, verdict_of
-from fairplay.tournament.sequential import Test
+from fairplay.tournament.rating.sequential import Test
 from fairplay.tournament.settings import Versus
 from tests.some import some
 from tests.tournament.conducting import Judge, Verdict, all_tied, by_number, conducted, cup_of, names, void

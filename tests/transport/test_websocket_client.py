@@ -17,10 +17,10 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from fairplay.core.errors import BadRequest
-from fairplay.server.tls import tls_context
+from fairplay.server.sign_in.tls import tls_context
 from fairplay.transport.dial import MOST_LINE, Lost
 from fairplay.transport.websocket_client import dial_websocket, place_of
-from tests.server import test_reception
+from tests.server.sign_in import test_reception
 
 ENOUGH = 60.0  # seconds
 HOST = "127.0.0.1"

@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 
 import click
 
-from fairplay.cli.match_options import (
+from fairplay.cli.options.match_options import (
     bot_logs_option,
     in_process_option,
     limit_option,

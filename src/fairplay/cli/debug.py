@@ -7,8 +7,14 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from fairplay.cli.journals import file_argument
-from fairplay.cli.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option, tell_evidence
+from fairplay.cli.options.journals import file_argument
+from fairplay.cli.options.match_options import (
+    limit_option,
+    limits_named,
+    refuse_unreadable,
+    sandbox_option,
+    tell_evidence,
+)
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected

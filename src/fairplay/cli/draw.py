@@ -2,9 +2,9 @@
 
 import click
 
-from fairplay.cli.eyes import eyes_of
-from fairplay.cli.files import ending_of, is_small, put, warn_without_fonts, width_option
-from fairplay.cli.journals import file_argument
+from fairplay.cli.options.eyes import eyes_of
+from fairplay.cli.options.files import ending_of, is_small, put, warn_without_fonts, width_option
+from fairplay.cli.options.journals import file_argument
 from fairplay.journal.pictures import picture_at
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful

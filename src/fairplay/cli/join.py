@@ -15,9 +15,15 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.joining import LONGEST, LONGEST_LABEL, Outcome, Report, in_words, lost_by, outcome, say
-from fairplay.cli.match_options import MOST_EVIDENCE, bot_logs_option, missing_here, pondering_option, refuse_unreadable
-from fairplay.cli.seconds import A_DAY, Seconds
+from fairplay.cli.client.joining import LONGEST, LONGEST_LABEL, Outcome, Report, in_words, lost_by, outcome, say
+from fairplay.cli.options.match_options import (
+    MOST_EVIDENCE,
+    bot_logs_option,
+    missing_here,
+    pondering_option,
+    refuse_unreadable,
+)
+from fairplay.cli.options.seconds import A_DAY, Seconds
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault, Receipt, Result
@@ -229,7 +235,7 @@ def join(
     def play(visit: Visit) -> Outcome:
         try:
             if isinstance(where, Command):
-                from fairplay.cli import join_program  # which needs much that others do not
+                from fairplay.cli.client import join_program  # which needs much that others do not
 
                 return join_program.took_part(where, player, terms, visit, name, bot_logs)
             if person:

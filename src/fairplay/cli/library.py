@@ -15,7 +15,7 @@ from typing import Any
 import click
 import msgspec
 
-from fairplay.cli.match_options import refuse_unreadable
+from fairplay.cli.options.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.games import OTHERS, is_known, no_game, title

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fairplay.cli.handing import HANDED, with_game_first, with_games
-from fairplay.cli.interrupts import sigterm_interrupts
+from fairplay.cli.options.handing import HANDED, with_game_first, with_games
+from fairplay.cli.options.interrupts import sigterm_interrupts
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
 from fairplay.render.text import printable
@@ -63,7 +63,7 @@ class Verbs(click.Group):
         command = load(cmd_name)
         if command is None or ASKED not in os.environ:
             return command
-        from fairplay.cli.completion import known
+        from fairplay.cli.options.completion import known
 
         return known(command)
 
@@ -101,7 +101,7 @@ def fairplay() -> None:
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
     if ASKED in os.environ:
-        from fairplay.cli.completion import answer
+        from fairplay.cli.options.completion import answer
 
         answer(fairplay)
     with plain_output(), sigterm_interrupts():
@@ -131,7 +131,7 @@ def run() -> None:
 
 def what_there_is(missing: click.MissingParameter) -> str:
     """What to say behind the name of something that was left out: what it may be, if that is known."""
-    from fairplay.cli.completion import FINDERS, players
+    from fairplay.cli.options.completion import FINDERS, players
 
     param, context = missing.param, missing.ctx
     find = FINDERS.get((param.param_type_name, param.name or "")) if param and param.name in LISTED else None

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from fairplay.cli.cup_options import cup_for, jobs_option, out_option, run_cup
-from fairplay.cli.match_options import (
+from fairplay.cli.options.match_options import (
     bot_logs_option,
     entrant_from,
     events_option,
@@ -27,6 +26,7 @@ from fairplay.cli.match_options import (
     show,
     sync_option,
 )
+from fairplay.cli.options.tournament_options import cup_for, jobs_option, out_option, run_cup
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
 from fairplay.hosting.sitting import Sitting, in_journal, new_match

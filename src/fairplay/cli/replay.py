@@ -5,10 +5,10 @@ from functools import partial
 
 import click
 
-from fairplay.cli.eyes import eyes_of
-from fairplay.cli.files import SECONDS, Film, width_option, write_replay
-from fairplay.cli.journals import file_argument
-from fairplay.cli.match_options import lines_option
+from fairplay.cli.options.eyes import eyes_of
+from fairplay.cli.options.files import SECONDS, Film, width_option, write_replay
+from fairplay.cli.options.journals import file_argument
+from fairplay.cli.options.match_options import lines_option
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started
 from fairplay.games import title

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from fairplay.cli.journals import file_argument
-from fairplay.cli.match_options import (
+from fairplay.cli.options.journals import file_argument
+from fairplay.cli.options.match_options import (
     bot_logs_option,
     events_option,
     in_process_option,

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from fairplay.cli.match_options import limit_option, refuse_unreadable
-from fairplay.cli.seconds import Seconds
+from fairplay.cli.options.match_options import limit_option, refuse_unreadable
+from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
 
 DOORS = {"port", "host", "websocket", "tls", "web", "web_host", "folder", "guests", "window", "back", "log"}
@@ -90,17 +90,17 @@ def serve(
         if option.name in given.keys() - ALLOWED[named[0]]:
             raise BadRequest(f"{option.opts[0]} makes no sense with {named[0]}; see: fairplay serve --help")
     if course is not None:
-        from fairplay.cli.serve_course import serve_course
+        from fairplay.cli.serving.course import serve_course
 
         serve_course(course, given)
         return
     refuse_without_server()
     if tournament is not None:
-        from fairplay.cli.serve_house import serve_tournament
+        from fairplay.cli.serving.server import serve_tournament
 
         serve_tournament(Path(tournament), given)
     else:
-        from fairplay.cli.serve_house import serve_house
+        from fairplay.cli.serving.server import serve_house
 
         serve_house(game, None if config is None else Path(config), given)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.cup_options import rated, refuse_without_extras, show
-from fairplay.tournament.conduct import progress_in
+from fairplay.cli.options.tournament_options import rated, refuse_without_extras, show
+from fairplay.tournament.running.conduct import progress_in
 
 
 @click.command()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 import msgspec
 
-from fairplay.cli.visiting import HOST_HELP, visiting, visitor_options
+from fairplay.cli.client.visiting import HOST_HELP, visiting, visitor_options
 from fairplay.core.errors import BadRequest
 from fairplay.render.text import breadth, cut, pad, printable
 from fairplay.render.words import plain, wall_time

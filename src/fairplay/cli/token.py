@@ -8,9 +8,9 @@ from typing import TextIO
 
 import click
 
-from fairplay.cli.match_options import refuse_unreadable
+from fairplay.cli.options.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
-from fairplay.server.tokens import TOKENS, hashes_in, make_token, revoke_token
+from fairplay.server.sign_in.tokens import TOKENS, hashes_in, make_token, revoke_token
 from fairplay.transport.places import reason
 
 

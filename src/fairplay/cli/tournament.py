@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from fairplay.cli.cup_options import jobs_option, out_option, run_cup
-from fairplay.cli.match_options import bot_logs_option, in_process_option
+from fairplay.cli.options.match_options import bot_logs_option, in_process_option
+from fairplay.cli.options.tournament_options import jobs_option, out_option, run_cup
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.players.location import kept_in_process

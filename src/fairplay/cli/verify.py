@@ -2,7 +2,7 @@
 
 import click
 
-from fairplay.cli.journals import journal_named
+from fairplay.cli.options.journals import journal_named
 from fairplay.core.errors import BadRequest
 from fairplay.journal.replay import about, read
 from fairplay.journal.verify import covered, receipt_from

@@ -7,9 +7,9 @@ from functools import partial
 import click
 import msgspec
 
-from fairplay.cli.match_options import lines_option
-from fairplay.cli.seconds import A_DAY
-from fairplay.cli.visiting import HOST_HELP, visiting, visitor_options
+from fairplay.cli.client.visiting import HOST_HELP, visiting, visitor_options
+from fairplay.cli.options.match_options import lines_option
+from fairplay.cli.options.seconds import A_DAY
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Event, Fact, Started
 from fairplay.core.game import Seat
@@ -17,7 +17,7 @@ from fairplay.games import title
 from fairplay.observers.reporter import Reporter, standings
 from fairplay.render.text import printable
 from fairplay.render.words import plain
-from fairplay.server.following import QUIET, Follower, Watched
+from fairplay.server.spectating.following import QUIET, Follower, Watched
 from fairplay.terminal.live import live
 from fairplay.terminal.output import can_be_drawn_on, in_colour, size_of
 

@@ -5,7 +5,7 @@ import sys
 import click
 import msgspec
 
-from fairplay.cli.journals import file_argument
+from fairplay.cli.options.journals import file_argument
 from fairplay.diagnosis.why import for_people, told
 from fairplay.journal.appeal import appeals
 from fairplay.journal.replay import about, seat_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from fairplay.cli.match_options import settings
+from fairplay.cli.options.match_options import settings
 from fairplay.core.errors import BadRequest
 from fairplay.diagnosis.why_not import NO_JSON, Position, action_from, position_in, verdict
 from fairplay.games import game_with

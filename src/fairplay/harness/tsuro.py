@@ -22,9 +22,9 @@ from fairplay.hosting.spec import Entrant
 from fairplay.tournament.counted import Names, Ranking
 from fairplay.tournament.courses import TsuroCourse
 from fairplay.tournament.events import Audience
-from fairplay.tournament.manager import Manager
 from fairplay.tournament.notebook import begun
-from fairplay.tournament.runners import here
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import here
 from fairplay.tournament.spec import Cup
 
 STRATEGIES = ("first", "second", "third")  # of the house

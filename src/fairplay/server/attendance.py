@@ -6,9 +6,9 @@ answers for itself alone.
 
 from typing import NamedTuple
 
-from fairplay.server.crowd import neighbourhood
 from fairplay.server.matchmaking import Trust
-from fairplay.server.tokens import GUEST
+from fairplay.server.sign_in.crowd import neighbourhood
+from fairplay.server.sign_in.tokens import GUEST
 from fairplay.server.visitor import Visitor
 
 FORGET_S = 600.0  # after the last time

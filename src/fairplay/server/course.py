@@ -38,8 +38,8 @@ from fairplay.server.in_loop import InLoop, managed
 from fairplay.tournament import notebook
 from fairplay.tournament.courses import COURSES
 from fairplay.tournament.events import Audience, PlayerEjected, TournamentEvent, TournamentObserver
-from fairplay.tournament.manager import Manager
-from fairplay.tournament.runners import Hand, Runner
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import Hand, Runner
 from fairplay.tournament.spec import Cup
 from fairplay.transport.places import reason
 

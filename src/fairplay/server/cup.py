@@ -14,7 +14,7 @@ from fairplay.server.serving import doors, kept_in
 from fairplay.server.settings import HouseSettings
 from fairplay.server.visitor import Visitor
 from fairplay.tournament.file import SignUp
-from fairplay.tournament.runners import Hand, Runner
+from fairplay.tournament.running.runners import Hand, Runner
 
 OVER = "the tournament is over"
 AT_ONCE = 4  # matches for each player that are asked for, so that those can begin whose players are free

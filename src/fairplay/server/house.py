@@ -29,13 +29,13 @@ from fairplay.referee.closing import surely
 from fairplay.server.allocation import Allocation
 from fairplay.server.attendance import Attendance
 from fairplay.server.farewells import Farewells
-from fairplay.server.hub import Hub
 from fairplay.server.logs import tell, warn
 from fairplay.server.metrics import Counts
 from fairplay.server.room import Room
 from fairplay.server.seats import Awaited, Pause, SomebodyLeft, VisitorsTable
 from fairplay.server.settings import HouseSettings, Offer
-from fairplay.server.spectators import Spectators
+from fairplay.server.spectating.hub import Hub
+from fairplay.server.spectating.spectators import Spectators
 from fairplay.server.status import (
     MOST_FINISHED,
     FinishedSeen,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.referee.closing import surely
-from fairplay.tournament.worker import Job, Played, decode_job, encode
+from fairplay.tournament.running.worker import Job, Played, decode_job, encode
 
 Got = TypeVar("Got")
 Play = Callable[[MatchSpec], Awaitable[Outcome]]  # with those who are connected

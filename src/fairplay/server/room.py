@@ -22,8 +22,8 @@ from fairplay.journal.requests import Sync, check_id
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.protocol.limits import Limits
 from fairplay.referee.host import Referee, complain, dealt, seats_by_age
-from fairplay.server.hub import Hub
 from fairplay.server.mailbox import Mailbox, Tell
+from fairplay.server.spectating.hub import Hub
 
 
 class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from fairplay.core.errors import BadRequest
 from fairplay.referee.closing import surely
+from fairplay.server.browser.pages import shown
 from fairplay.server.house import AGAIN, KEY, House
 from fairplay.server.lobby import Lobby
 from fairplay.server.logs import tell
-from fairplay.server.reception import Reception
 from fairplay.server.settings import HouseSettings
-from fairplay.server.tls import tls_context
-from fairplay.server.web import shown
+from fairplay.server.sign_in.reception import Reception
+from fairplay.server.sign_in.tls import tls_context
 from fairplay.transport.places import reason
 
 LOCK = "lock"  # the file that shows that a house is open

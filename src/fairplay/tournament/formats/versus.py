@@ -5,7 +5,7 @@ from itertools import groupby
 
 from fairplay.tournament.counted import Counted, Format
 from fairplay.tournament.formats.seating import square
-from fairplay.tournament.sequential import Running, Test, Verdict, score_of
+from fairplay.tournament.rating.sequential import Running, Test, Verdict, score_of
 from fairplay.tournament.settings import Versus
 from fairplay.tournament.spec import Cup
 

@@ -1,0 +1,183 @@
+"""Know players again: named ones by tokens, of which hashes are kept, and guests by passes, of which nothing is."""
+
+import fcntl
+import hmac
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from fairplay.core.errors import BadRequest
+from fairplay.protocol import wire
+from fairplay.server.sign_in.labels import skeleton
+from fairplay.transport.places import reason
+
+TOKENS = "tokens"  # the file in the folder of a house
+TOKEN_BYTES = 16  # that nobody can guess
+PATIENCE, PAUSE = 5.0, 0.01  # seconds to wait for another process that changes tokens, and between two looks
+GUEST = "~"  # with which the ids of guests begin, and no name does
+LINE = re.compile(rf"([A-Za-z0-9_-]{{1,{wire.LONGEST_NAME}}}) ([0-9a-f]{{64}})")
+
+Hashes = Mapping[str, str]  # by name
+
+
+class Tokens:
+    """The tokens of named players, as they are in the file at the moment.
+
+    If somebody has spoilt the file, that is raised once, and then what stood there before counts until it is whole.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.path = Path(folder, TOKENS)
+        self._seen: tuple[int, ...] | None = None  # the file that was read last
+        self._hashes: Hashes = {}
+        self._skeletons: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        """Does somebody own this name?"""
+        self.look()
+        return name in self._hashes
+
+    def fits(self, name: str, token: str) -> bool:
+        """Is this the token of this name?"""
+        self.look()
+        return hmac.compare_digest(self._hashes.get(name, ""), hashed(token))
+
+    @property
+    def skeletons(self) -> frozenset[str]:
+        """What the names look like that somebody owns."""
+        self.look()
+        return self._skeletons
+
+    def look(self) -> None:
+        """Read the file again, if it is another one than before."""
+        try:
+            status = self.path.stat()
+            found = status.st_ino, status.st_size, status.st_mtime_ns
+        except OSError:
+            found = None
+        if found != self._seen:
+            self._seen = found
+            self._hashes = hashes_in(self.path)
+            self._skeletons = frozenset(map(skeleton, self._hashes))
+
+
+def hashes_in(path: Path) -> Hashes:
+    """The hashes in a file; there are none, if there is no file."""
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path}: the tokens cannot be read: {reason(error)}") from None
+    hashes: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        found = LINE.fullmatch(line)
+        if found is None or found[1] in hashes:
+            raise BadRequest(f"{path}: line {number}: a name and the hash of its token are due, and every name once")
+        hashes[found[1]] = found[2]
+    return hashes
+
+
+def make_token(folder: Path, name: str) -> str:
+    """A token for a name that has none; nobody can find it out afterwards."""
+    wire.check_name(name)
+    token = secrets.token_hex(TOKEN_BYTES)
+    with changing(folder) as hashes:
+        if name in hashes:
+            raise BadRequest(f"{name} has a token already; revoke it, if it is lost")
+        for other in hashes:
+            if skeleton(other) == skeleton(name):
+                raise BadRequest(f"{name} is too much like {other}, who has a token")
+        hashes[name] = hashed(token)
+    return token
+
+
+def revoke_token(folder: Path, name: str) -> None:
+    """Forget the token of a name."""
+    wire.check_name(name)
+    with changing(folder) as hashes:
+        if hashes.pop(name, None) is None:
+            raise BadRequest(f"{name} has no token")
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[dict[str, str]]:
+    """The hashes, to be changed by one process at a time; what is in the file is always whole."""
+    path, new = folder / TOKENS, folder / f"{TOKENS}.{secrets.token_hex(8)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder) as held:
+            hashes = dict(hashes_in(path))
+            yield hashes
+            try:
+                file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                with os.fdopen(file, "w") as made:
+                    made.writelines(f"{name} {digest}\n" for name, digest in sorted(hashes.items()))
+                    made.flush()
+                    later = max(time.time_ns(), changed_at(path) + 1)  # so that no two files have one time
+                    os.utime(made.fileno(), ns=(later, later))
+                    os.fsync(made.fileno())
+                new.replace(path)
+                os.fsync(held)
+            finally:
+                new.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: no folder can be called like that
+        raise BadRequest(f"no token can be kept in {folder}: {reason(error)}") from None
+
+
+def changed_at(path: Path) -> int:
+    """When a file was changed last, in nanoseconds; 0: there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """The folder as a file, while nobody else changes tokens in it; TimeoutError: somebody does, and does not end."""
+    until = time.monotonic() + PATIENCE
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError("somebody else is at it") from None
+                time.sleep(PAUSE)
+        yield held
+    finally:
+        os.close(held)
+
+
+def hashed(token: str) -> str:
+    """What is kept of a token. It is too long to be guessed, so that it takes no salt, and no time."""
+    return sha256(token.encode()).hexdigest()
+
+
+class Passes:
+    """Passes for guests: an id, and what only whoever has the key can put behind it."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def new_id(self) -> str:
+        """An id that nobody has."""
+        return GUEST + secrets.token_hex(8)
+
+    def written(self, id: str) -> str:
+        """The pass of a guest."""
+        mark = hmac.digest(self._key, b"pass " + id.encode(), "sha256")[:TOKEN_BYTES]
+        return f"{id}.{mark.hex()}"
+
+    def holder(self, text: str) -> str | None:
+        """The id on a pass; None: it is none of ours."""
+        id = text.partition(".")[0]
+        return id if hmac.compare_digest(self.written(id).encode(), text.encode()) else None

@@ -1,0 +1,133 @@
+"""Say where everybody stands in a tournament: one row per player, the same however many workers there were."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+import msgspec
+
+from fairplay.hosting.spec import Entrant
+from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.rating.ratings import Rating, Ratings
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one player."""
+
+    place: int  # from 1; ties share one
+    name: str
+    address: str  # as it was given; empty: it is not in the tournament any more
+    rating: float | None  # in Elo; None: it never played, or only where all players were ejected
+    low: float | None  # where the rating may be; None: anywhere below
+    high: float | None
+    ranks: tuple[int, int] | None  # the best and the worst that it may deserve
+    best: float  # how likely it is the best of all
+    games: int  # that counted
+    points: float  # shares of the others that it has beaten
+    wins: int  # first, and alone
+    shared: int  # first, and not alone
+    mean_place: float | None
+    mean_score: float | None  # None: the game has no points, or it never played
+    faults: dict[str, int]  # by their kind, only what there was
+    expelled: bool  # out of the tournament
+    note: str  # what has to be said beside the figures
+
+
+class Tally(msgspec.Struct):
+    """What is counted of one player, match by match."""
+
+    points: list[float] = []
+    places: list[int] = []
+    scores: list[int] = []
+    wins: int = 0
+    shared: int = 0
+    faults: dict[str, int] = {}
+    expelled: bool = False
+
+
+def standings(
+    players: Sequence[Entrant], counted: Iterable[Counted], ranking: Ranking, ratings: Ratings
+) -> tuple[Row, ...]:
+    """A row for everybody who is in the tournament, or was and played, best first.
+
+    The format's ranking decides where it gives one, and whoever is not in it is last; else the ratings do, and whoever
+    was expelled is behind everybody else.
+    """
+    tallies = tallied(counted)
+    addresses = {player.name: player.given or player.address for player in players}
+    names = list(dict.fromkeys([*addresses, *sorted(tallies)]))
+    tallies |= {name: Tally() for name in names if name not in tallies}
+    rated = {rating.name: rating for rating in ratings.players}
+    groups = {name: number for number, group in enumerate(ranking) for name in group}
+    unrated = float("inf")
+
+    def by_rating(name: str) -> tuple[bool, float]:
+        known = rated.get(name)
+        return tallies[name].expelled, unrated if known is None else -round(known.rating, 1) + 0
+
+    def rank(name: str) -> tuple[bool, float]:
+        return (False, groups.get(name, len(ranking))) if ranking else by_rating(name)
+
+    order = sorted(names, key=lambda name: (rank(name), by_rating(name)))
+    places: dict[tuple[bool, float], int] = {}
+    for place, name in enumerate(order, 1):
+        places.setdefault(rank(name), place)
+    return tuple(
+        row(places[rank(name)], name, addresses.get(name, ""), tallies[name], rated.get(name)) for name in order
+    )
+
+
+def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
+    """What is counted of everybody who took part."""
+    tallies: dict[str, Tally] = {}
+    for one in counted:
+        points, firsts = one.points(), one.places.count(1)
+        for seat, name in enumerate(one.names):
+            tally = tallies.get(name) or tallies.setdefault(name, Tally())
+            fault = one.faults[seat] if one.faults else None
+            if fault is not None:
+                tally.faults[fault.value] = tally.faults.get(fault.value, 0) + 1
+            if not one.places:
+                continue
+            tally.points.append(points[name])
+            tally.places.append(one.places[seat])
+            if one.places[seat] == 1:
+                tally.wins += firsts == 1
+                tally.shared += firsts > 1
+            if one.scores and (score := one.scores[seat]) is not None:
+                tally.scores.append(score)
+        for name, fault in one.faults_before:
+            faults = tallies.setdefault(name, Tally()).faults
+            faults[fault.value] = faults.get(fault.value, 0) + 1
+        for name in one.expelled:
+            tallies.setdefault(name, Tally()).expelled = True
+    return tallies
+
+
+def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None) -> Row:
+    """The row of one player. All is rounded, so that no order of matches shows in it."""
+    return Row(
+        place=place,
+        name=name,
+        address=address,
+        rating=None if rating is None else round(rating.rating, 1) + 0,
+        low=None if rating is None or rating.low is None else round(rating.low, 1) + 0,
+        high=None if rating is None or rating.high is None else round(rating.high, 1) + 0,
+        ranks=None if rating is None else (rating.best_rank, rating.worst_rank),
+        best=0.0 if rating is None else round(rating.best, 4),
+        games=len(tally.places),
+        points=round(sum(tally.points), 4),
+        wins=tally.wins,
+        shared=tally.shared,
+        mean_place=round(fmean(tally.places), 3) if tally.places else None,
+        mean_score=round(fmean(tally.scores), 3) if tally.scores else None,
+        faults=dict(sorted(tally.faults.items())),
+        expelled=tally.expelled,
+        note=note(rating, len(tally.places)),
+    )
+
+
+def note(rating: Rating | None, games: int) -> str:
+    """What has to be said beside the figures of one player."""
+    if rating is None:
+        return "no rated matches" if games else "never played"
+    return ", ".join(filter(None, [rating.one_sided, "too few games" if rating.too_few else ""]))

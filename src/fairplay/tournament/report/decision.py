@@ -1,0 +1,29 @@
+"""Put into a sentence what the sequential test of a tournament has decided."""
+
+from collections.abc import Iterable
+
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.formats.versus import verdict_of
+from fairplay.tournament.rating.sequential import Verdict
+from fairplay.tournament.settings import Versus
+from fairplay.tournament.spec import Cup
+
+
+def decision(cup: Cup, counted: Iterable[Counted]) -> tuple[str, Verdict] | None:
+    """What the test says, in words and in figures; None: the format has none."""
+    settings = cup.format
+    if not isinstance(settings, Versus):
+        return None
+    verdict = verdict_of(cup, settings, counted)
+    first, second = (player.name for player in cup.players[:2])
+    after = f"after {verdict.groups} {'deal' if verdict.groups == 1 else 'deals'}"
+    more, less = f"{settings.elo1:g} Elo", f"{settings.elo0:g}"
+    match verdict.decided:
+        case "elo1":
+            said = f"{first} is better than {second}, by {more} rather than by {less}: decided {after}"
+        case "elo0":
+            said = f"{first} is not better than {second} by {more}, but by {less} at most: decided {after}"
+        case _:
+            rest = "" if verdict.expected is None else f"; about {verdict.expected:.0f} will be needed"
+            said = f"nothing is decided between {first} and {second} {after}{rest}"
+    return said, verdict

@@ -1,0 +1,149 @@
+"""Put standings into lines for a terminal, with a few words on who is told apart from whom."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from fairplay.core.events import Fault
+from fairplay.render.text import breadth, printable
+from fairplay.render.words import between, whole
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.rating.standings import Row
+
+LONGEST = 24  # signs of a name
+FEW_FAULTS = 2  # kinds that have a column each
+FEW = 6  # players of whom every pair is spoken of
+MOST_LEADERS = 3  # of whom something is said if there are more
+EXPELLED = "x"  # marks for what is said below the table
+TOO_FEW = "?"
+LEFT = 1  # the column of names, which are the only words
+
+Pairs = Sequence[tuple[str, str]]  # the better one, and who is worse
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The lines of a table, and below it what its marks mean. Many kinds of faults share a column, to save space."""
+    kinds = [fault.value for fault in Fault if any(fault.value in row.faults for row in rows)]
+    columns = [[kind] for kind in kinds] if len(kinds) <= FEW_FAULTS else [kinds]
+    scored = any(row.mean_score is not None for row in rows)
+    headings = ["#", "name", "rating", "95 %", "ranks", "games", "points", *(["score"] if scored else [])]
+    headings += [kind[0].replace("_", " ") if len(kind) == 1 else "faults" for kind in columns]
+    cells = [
+        [
+            f"{row.place}{EXPELLED if row.expelled else ''}",
+            short(row.name),
+            f"{whole(row.rating)}{TOO_FEW if 'too few' in row.note else ''}",
+            interval(row),
+            "-".join(map(str, dict.fromkeys(row.ranks))) if row.ranks else "",
+            str(row.games),
+            f"{row.points:.1f}",
+            *(["" if row.mean_score is None else f"{row.mean_score:.1f}"] if scored else []),
+            *(str(sum(row.faults.get(kind, 0) for kind in some) or "") for some in columns),
+        ]
+        for row in rows
+    ]
+    return [*aligned([headings, *cells]), *legend(rows)]
+
+
+def legend(rows: Sequence[Row]) -> Iterator[str]:
+    """What the marks in a table mean, if there are any."""
+    if any("too few" in row.note for row in rows):
+        yield f"{TOO_FEW} too few games to rely on"
+    if any(row.expelled for row in rows):
+        yield f"{EXPELLED} expelled from the tournament"
+
+
+def describe_unranked(counted: Iterable[Counted]) -> str:
+    """How many matches the ratings leave out, in a sentence; empty: none."""
+    number = sum(one.unranked for one in counted)
+    which = "1 match gives" if number == 1 else f"{number} matches give"
+    return f"{which} no points, and no ratings: all players were ejected" if number else ""
+
+
+def interval(row: Row) -> str:
+    """Where the rating may be, if there is one."""
+    return "" if row.rating is None else between(row.low, row.high)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, with numbers to the right; a sign of two columns counts as two.
+
+    >>> aligned([["#", "name", "games"], ["1", "安", "12"]])
+    ['#  name  games', '1  安       12']
+    """
+    widths = [max(map(breadth, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for cells in rows:
+        blanks = [" " * (width - breadth(cell)) for cell, width in zip(cells, widths, strict=True)]
+        filled = [
+            cell + blank if column == LEFT else blank + cell
+            for column, (cell, blank) in enumerate(zip(cells, blanks, strict=True))
+        ]
+        lines.append("  ".join(filled).rstrip())
+    return lines
+
+
+def told_apart(names: Sequence[str], apart: Pairs) -> str:
+    """Who is better than whom as far as that is known, in a sentence; names come best first.
+
+    >>> told_apart(["ann", "bob", "cyd"], [("ann", "bob"), ("ann", "cyd")])
+    'ann is better than bob, cyd; bob and cyd cannot be told apart yet'
+    """
+    known = set(names)
+    worse: dict[str, list[str]] = {name: [] for name in names}
+    for one, other in apart:
+        if one in known and other in known:
+            worse[one].append(other)
+    if not any(worse.values()):
+        return "nobody can be told apart yet" if len(names) > 1 else ""
+    return "; ".join(in_full(names, worse) if len(names) <= FEW else in_short(names, worse))
+
+
+def in_full(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
+    """Every pair of a few players."""
+    beaten = {name: ", ".join(short(other) for other in names if other in worse[name]) for name in names}
+    for others in dict.fromkeys(filter(None, beaten.values())):
+        better = [name for name in names if beaten[name] == others]
+        yield f"{together(better)} {'is' if len(better) == 1 else 'are'} better than {others}"
+    for group in alike(names, worse):
+        yield f"{together(group)} cannot be told apart yet"
+
+
+def in_short(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
+    """How many pairs of many players, and who leads."""
+    pairs, others = len(names) * (len(names) - 1) // 2, len(names) - 1
+    yield f"{sum(map(len, worse.values()))} of {pairs} pairs are told apart"
+    leaders = [name for name in names if worse[name]][:MOST_LEADERS]
+    for name in leaders:
+        count = len(worse[name])
+        yield f"{short(name)} is better than {'all others' if count == others else f'{count} of {others} others'}"
+
+
+def alike(names: Sequence[str], worse: dict[str, list[str]]) -> list[list[str]]:
+    """Groups that nobody in them is told apart from anybody in, the largest first, until every such pair is in one."""
+
+    def told(one: str, other: str) -> bool:
+        return other in worse[one] or one in worse[other]
+
+    groups: list[list[str]] = []
+    for size in range(len(names), 1, -1):
+        for chosen in combinations(names, size):
+            pairs = [set(pair) for pair in combinations(chosen, 2)]
+            new = not all(any(pair <= set(group) for group in groups) for pair in pairs)
+            if new and not any(told(*sorted(pair)) for pair in pairs):
+                groups.append(list(chosen))
+    return groups
+
+
+def together(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> together(["ann"]), together(["ann", "bob", "cyd"])
+    ('ann', 'ann, bob and cyd')
+    """
+    *most, last = map(short, names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def short(name: str) -> str:
+    """A name that is fit for a terminal."""
+    return printable(name, LONGEST)

@@ -1,0 +1,507 @@
+"""Let programs join matches with the command: good and bad ones, over real lines, and none is left behind."""
+
+import re
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay.cli.client.join_program import Onlooker
+from fairplay.core.events import Fault, Result
+from fairplay.players.process import CHUNK
+from fairplay.protocol import wire
+from fairplay.protocol.limits import Limits
+from tests.cli.command import SCRIPT, Done, refusal, script, started
+from tests.cli.test_join import FISH, LISTEN, Host, Script, goodbye, hello, start
+from tests.players.a_house import RECEIPT, TURN, VIEW, Guest, House
+from tests.players.machine import needs_strict
+
+AMPLE = 60.0  # seconds, which nothing takes
+PATIENT = Limits(move=AMPLE, start_up=AMPLE)
+BOT = """
+import json, os, sys, time
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+def hello():
+    return None
+
+def turn(view):
+    free = [[r, c] for r, row in enumerate(view["board"]) for c, fish in enumerate(row) if fish]
+    taken = [at for player in view["players"] for at in player["penguins"]]
+    return {"type": "place", "at": next(at for at in free if at not in taken)}
+
+def reply(nonce, answer):
+    os.write(1, json.dumps({"nonce": nonce, "answer": answer}).encode() + b"\\n")
+
+def ended():
+    pass
+
+BODY
+for text in sys.stdin.buffer:
+    line = json.loads(text)
+    if line["type"] == "goodbye":
+        say(f"goodbye: {line['why']}")
+    elif line["type"] == "closing":
+        say(f"receipt: {line['receipt']['seq']}")
+    elif line["type"] == "changed":
+        say("changed")
+    else:
+        answer = hello() if line["type"] == "hello" else turn(line["view"]) if line["type"] == "take_turn" else None
+        reply(line["nonce"], answer)
+ended()
+"""
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word of which no other process knows; when the test is over, nobody has it on its command line any more."""
+    word = f"mark-{secrets.token_hex(8)}"
+    yield word
+    until = time.monotonic() + AMPLE
+    while (left := running_with(word)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert left == []
+
+
+def running_with(word: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if word.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def bot(folder: Path, mark: str, body: str = "") -> str:
+    """The address of a program that puts penguins wherever it can, but for what a test wants of it."""
+    file = folder / "program"
+    file.write_text(BOT.replace("BODY", body))
+    return f"exec:{sys.executable} -I -S {file} {mark}"
+
+
+def against_greedy(player: str, *options: str, scheme: str = "", limits: Limits | None = None) -> tuple[Done, Result]:
+    with Host(LISTEN[scheme]("0"), limits=limits) as host:
+        done = script("join", f"{scheme}{host.door.address}", player, *options)
+    return done, host.result
+
+
+def said(done: Done) -> list[str]:
+    return [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
+
+
+# Good ones.
+
+
+@pytest.mark.parametrize("scheme", LISTEN)
+def test_a_program_plays_at_a_host_elsewhere(scheme: str) -> None:
+    plain = Path(__file__).parents[2] / "examples" / "bots" / "fish_plain.py"
+
+    done, result = against_greedy(f"exec:{sys.executable} {plain}", "--name", "ann", scheme=scheme)
+
+    connected, seated, ranked = said(done)
+    assert (done.code, done.out, result.ejected) == (0, "", ())
+    assert connected.startswith(f"connected to {scheme}127.0.0.1:")
+    assert seated == "playing fish as ann in seat 0"
+    assert re.fullmatch(r"ranked \d of 2(, tied)?", ranked)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "program"])
+def test_whatever_play_takes_for_a_program_can_join(kind: str, tmp_path: Path) -> None:
+    source = "from fairplay.games.fish import Fish\n\ndef take_turn(view):\n    return next(Fish().actions(view))\n"
+    path = tmp_path / "bot.py"
+    path.write_text(source)
+    address = str(path if kind == "file" else tmp_path)
+    if kind == "program":
+        path = tmp_path / "bot"
+        path.write_text(f"#!{sys.executable}\nfrom fairplay.bot import run\n{source}\nrun(take_turn)\n")
+        path.chmod(0o755)
+        address = str(path)
+
+    done, result = against_greedy(address)
+
+    assert (done.code, result.ejected) == (0, ())
+
+
+@pytest.mark.parametrize(
+    ("options", "label", "name"),
+    [((), "", "bot"), (("--name", "ann"), "", "ann"), ((), "ann=", "ann")],
+    ids=["its own", "an option", "a label"],
+)
+def test_it_is_called_by_its_own_name_unless_another_is_given(
+    options: tuple[str, ...], label: str, name: str, tmp_path: Path, mark: str
+) -> None:
+    named = bot(tmp_path, mark, "def hello(): return {'name': 'bot', 'token': 'secret'}")
+    with Script(hello(), stay=2.0) as host:
+        script("join", host.address, f"{label}{named}", *options)
+
+    assert host.heard == [wire.encode({"nonce": "1", "answer": {"name": name}})]
+
+
+def test_it_hears_the_nonces_and_the_limits_of_the_host(tmp_path: Path, mark: str) -> None:
+    nosy = bot(tmp_path, mark, "def hello(): say(text.decode())")
+
+    with Script(hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}), stay=0.2) as host:
+        done = script("join", host.address, nosy)
+
+    assert hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}).decode() in done.err
+
+
+def test_what_it_says_on_stderr_is_shown_and_cannot_write_on_the_terminal(tmp_path: Path, mark: str) -> None:
+    chatty = bot(tmp_path, mark, "say('thinking\\x1b[2J')\nos.write(2, b'\\xff\\x00 no end')")
+
+    done, _ = against_greedy(chatty)
+
+    assert "thinking\N{REPLACEMENT CHARACTER}[2J\n" in done.err
+    assert "\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} no end" in done.err
+    assert "\x1b" not in done.err
+
+
+def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
+    flood = "def hello():\n    for _ in range(20000): say('x')\nplace = turn\n"
+    later = "def turn(view):\n    say('later')\n    return place(view)"
+
+    done, _ = against_greedy(bot(tmp_path, mark, flood + later))
+
+    assert said(done).count("x") == 500
+    assert said(done).count("what else the program says on stderr now is left out") == 1
+    assert "later" in said(done)
+
+
+def test_a_line_without_end_is_shown_once_it_is_long(capsys: pytest.CaptureFixture[str]) -> None:
+    onlooker = Onlooker()
+
+    onlooker.show(b"x" * CHUNK)
+    before = capsys.readouterr().err
+    onlooker.show(b"x")
+    after = capsys.readouterr().err
+
+    assert (before, after[:3]) == ("", "xxx")
+
+
+# Bad ones.
+
+BAD_AT_HELLO = {
+    "crashes at once": ("sys.exit(3)", "crashed: the program ended with exit code 3"),
+    "crashes at hello": ("def hello(): raise SystemExit(4)", "crashed: the program ended with exit code 4"),
+    "prints bytes": ("def hello(): os.write(1, b'\\xff\\n')", "malformed: not a reply: not UTF-8"),
+}
+BAD = {
+    "crashes on its turn": ("def turn(view): os._exit(5)", "crashed: the program ended with exit code 5"),
+    "is killed": ("def turn(view): os.kill(os.getpid(), 9)", "crashed: the program was killed by signal 9"),
+    "prints": ("def turn(view): os.write(1, b'hm\\n')", "malformed: not a reply: not JSON"),
+    "answers what nobody asked": (
+        "def turn(view): reply('7-7', None)",
+        "malformed: a reply to a question that was never asked",
+    ),
+    "answers again and again": (
+        "def turn(view):\n    for _ in range(40): reply(first, None)\n"
+        "def hello():\n    global first\n    first = line['nonce']",
+        "flood: answered old questions again and again",
+    ),
+    "says too much": ("def turn(view): os.write(1, b'x' * 9000)", "flood: sent more than 8192 bytes at once"),
+}
+
+
+@pytest.mark.parametrize("how", BAD)
+def test_whoever_lets_a_program_play_is_told_how_it_failed(how: str, tmp_path: Path, mark: str) -> None:
+    body, why = BAD[how]
+
+    done, result = against_greedy(bot(tmp_path, mark, body), limits=PATIENT)
+
+    assert failures(done) == [f"the player failed, {why}"]
+    assert [one.fault for one in result.ejected] == [Fault.GONE]
+
+
+def test_a_line_without_end_is_shown_before_it_is_told_how_a_program_failed(tmp_path: Path, mark: str) -> None:
+    done, _ = against_greedy(bot(tmp_path, mark, "def turn(view):\n    os.write(2, b'no end')\n    os._exit(5)"))
+
+    lines = done.err.splitlines()
+    assert lines.index("no end") < lines.index(
+        "fairplay: the player failed, crashed: the program ended with exit code 5"
+    )
+
+
+@pytest.mark.parametrize("how", BAD_AT_HELLO)
+def test_whoever_lets_a_program_play_is_told_how_it_failed_before_it_had_a_seat(
+    how: str, tmp_path: Path, mark: str
+) -> None:
+    body, why = BAD_AT_HELLO[how]
+
+    with Host(LISTEN[""]("0"), limits=PATIENT) as host:
+        done = script("join", host.door.address, bot(tmp_path, mark, body))
+        host.give_up()
+
+    assert failures(done) == [f"the player failed, {why}"]
+
+
+def failures(done: Done) -> list[str]:
+    """What a command that failed says of the player."""
+    assert done.code == 1
+    return [line for line in said(done) if line.startswith("the player failed, ")]
+
+
+def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> None:
+    done, _ = against_greedy(bot(tmp_path, mark, "def turn(view): os.write(1, b'hm\\n')"))
+
+    assert said(done)[-1] == "    something else than a reply came on stdout: 'hm'; print to stderr instead"
+
+
+def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, mark: str) -> None:
+    with Host(LISTEN[""]("0"), limits=PATIENT) as host:
+        done = script("join", host.door.address, bot(tmp_path, mark, "sys.exit(0)"))
+        host.give_up()
+
+    assert said(done)[-1].startswith("    it has to read its stdin to the end; ")
+
+
+def test_what_is_unlawful_the_host_says(tmp_path: Path, mark: str) -> None:
+    cheat = bot(tmp_path, mark, "def turn(view): return {'type': 'place', 'at': [99, 99]}")
+
+    done, result = against_greedy(cheat)
+
+    assert done.code == 1
+    assert "goodbye: rule 3.2: there is no tile at [99, 99]" in said(done)
+    assert said(done)[-1] == "ejected, illegal: rule 3.2: there is no tile at [99, 99]"
+    assert [one.fault for one in result.ejected] == [Fault.ILLEGAL]
+
+
+def test_who_hangs_is_out_when_the_host_says_so(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def turn(view): time.sleep(3600)")
+
+    done, result = against_greedy(hangs, limits=Limits(move=0.5, start_up=20.0))
+
+    assert done.code == 1
+    assert said(done)[-1] == "ejected, timed out: no answer within 0.5 s"
+    assert [one.fault for one in result.ejected] == [Fault.TIMED_OUT]
+
+
+def test_a_host_that_never_says_anything_more_is_given_up_while_the_program_hangs(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
+
+    with Script(hello(limit=0.1), stay=3.0) as host:
+        done = script("join", host.address, hangs, "--patience", "0.5")
+
+    assert done.code == 1
+    assert said(done)[-1] == "the line was lost: no message came for 0.5 s before the end of the match"
+
+
+def test_a_host_that_hangs_up_ends_the_program_in_the_middle_of_a_thought(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
+
+    with Script(hello(limit=3600.0), stay=0.5) as host:
+        done = script("join", host.address, hangs)
+
+    assert done.code == 1
+    assert said(done)[-1] == "the host hung up before the end of the match"
+
+
+def test_a_goodbye_is_heard_in_the_middle_of_a_thought(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
+
+    with Script(hello(limit=3600.0), goodbye(Fault.GONE, "go away"), pause=0.3) as host:
+        done = script("join", host.address, hangs)
+
+    assert (done.code, said(done)[-1]) == (1, "ejected, gone: go away")
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "what came is no message of the protocol"),
+        (start(), "they did not say hello, but Start"),
+        (hello(protocol=99), "they speak version 99 of the protocol, and we 1"),
+    ],
+    ids=["no message", "no hello", "another version"],
+)
+def test_a_host_that_makes_no_sense_is_refused(says: bytes, why: str, tmp_path: Path, mark: str) -> None:
+    with Script(says) as host:
+        done = script("join", host.address, bot(tmp_path, mark))
+
+    assert done.code == 2
+    assert said(done)[-1].startswith(why)
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_the_command_ends_the_program(number: signal.Signals, tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def hello():\n    say('thinks')\n    time.sleep(3600)")
+
+    with Script(hello(limit=3600.0), stay=1.0) as host:
+        command = started([SCRIPT, "join", host.address, hangs])
+        assert command.stderr is not None
+        while "thinks" not in command.stderr.readline():
+            assert command.poll() is None
+        assert running_with(mark)
+        command.send_signal(number)
+        command.communicate()
+
+    assert command.returncode == (-number if number == signal.SIGKILL else 130)
+
+
+def test_a_referee_that_is_killed_ends_the_program(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "def turn(view):\n    say('thinks')\n    time.sleep(3600)")
+    referee = started([SCRIPT, "play", "fish", "tcp:0", "greedy", "--limit", "3600,arrival=60"])
+    assert referee.stderr is not None
+    place = re.search(r"tcp://(\S+)", referee.stderr.readline())
+    assert place is not None
+    command = started([SCRIPT, "join", place[1], hangs])
+    assert command.stderr is not None
+    while "thinks" not in command.stderr.readline():
+        assert command.poll() is None
+
+    referee.kill()
+    referee.communicate()
+
+    assert command.communicate(timeout=AMPLE)[1].endswith("before the end of the match\n")
+    assert command.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("player", "options", "why"),
+    [
+        ("exec:./nothing_there", (), "there is no program './nothing_there'"),
+        ("exec:", (), "exec: names no program"),
+        ("./nothing.py", (), "there is no Python file ./nothing.py"),
+        ("greedy", ("--pondering",), "--pondering makes no sense with greedy, which is no program"),
+        ("ann=greedy", ("--name", "bob"), "the player is ann by one word and bob by --name; say one of them"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anybody_is_called(
+    player: str, options: tuple[str, ...], why: str
+) -> None:
+    assert refusal(script("join", "127.0.0.1:1", player, *options)).startswith(why)
+
+
+# At a house.
+
+
+def test_every_match_has_a_program_of_its_own(tmp_path: Path, mark: str) -> None:
+    life = bot(tmp_path, mark, "say('begins')\ndef ended(): say('ends')")
+
+    def meet(guest: Guest) -> list[Any]:
+        guest.welcome()
+        answers = [guest.play(), guest.play()]
+        guest.say(wire.suspended("that was all", 0))
+        return answers
+
+    with House(meet) as house:
+        done = script("join", house.address, life, "--name", "ann")
+
+    match = ["playing fish as ann in seat 0", "ranked 1 of 2", f"receipt: {RECEIPT} (covers the result)"]
+    assert (done.code, said(done)[:2]) == (0, [f"connected to {house.address}", "signed up as ann"])
+    assert [line for line in said(done)[2:] if line in match] == match * 2
+    assert [line for line in said(done) if line in ("begins", "ends", "receipt: 7")] == [
+        "begins",
+        "receipt: 7",
+        "ends",
+    ] * 2
+    assert house.results == [[[{"name": "ann"}, {"type": "place", "at": [0, 0]}]] * 2]
+
+
+def test_a_program_need_not_wait_for_a_receipt_that_never_comes(tmp_path: Path, mark: str) -> None:
+    life = bot(tmp_path, mark, "def ended(): say('ends')")
+
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        until = time.monotonic() + AMPLE
+        while running_with(mark + "\0") and time.monotonic() < until:  # the program, which has it as its last word
+            time.sleep(0.05)
+        assert time.monotonic() < until
+        guest.say(wire.suspended("that was all", 0))
+
+    with House(meet) as house:
+        done = script("join", house.address, f"{life} last")
+
+    assert house.results == [None]
+    assert (done.code, done.err.count("ends\n")) == (0, 1)
+
+
+def test_a_program_is_asked_once_however_often_the_line_is_lost(tmp_path: Path, mark: str) -> None:
+    slow = bot(
+        tmp_path, mark, "say('begins')\nplaced = turn\ndef turn(view):\n    say('asked')\n    return placed(view)"
+    )
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.ask(question[0])
+
+    def second(guest: Guest) -> Any:
+        said = guest.welcome()
+        answer = guest.ask(question[0])
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return said, answer
+
+    with House(first, second) as house:
+        done = script("join", house.address, slow)
+
+    assert (done.code, done.err.count("asked\n"), done.err.count("begins\n")) == (0, 1, 1)
+    assert house.results[1] == ({"token": "pass"}, {"type": "place", "at": [0, 0]})
+
+
+def test_a_match_that_begins_again_has_a_new_program(tmp_path: Path, mark: str) -> None:
+    hangs = bot(tmp_path, mark, "say('begins')\ndef turn(view): time.sleep(3600)")
+
+    def meet(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.say(guest.written(TURN))
+        guest.begin()
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return "done"
+
+    with House(meet) as house:
+        done = script("join", house.address, hangs)
+
+    assert house.results == ["done"]
+    assert (done.code, done.err.count("begins\n")) == (0, 2)
+
+
+def test_a_program_hears_of_changes_if_it_asks_for_them(tmp_path: Path, mark: str) -> None:
+    curious = bot(tmp_path, mark, "def hello(): return {'changes': True}")
+    change = wire.encode(wire.Changed(match="m", view=FISH.pack(VIEW))) + b"\n"
+
+    def meet(guest: Guest) -> Any:
+        guest.welcome()
+        said = guest.begin()
+        guest.say(change)
+        guest.question(TURN)
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return said
+
+    with House(meet) as house:
+        done = script("join", house.address, curious)
+
+    assert house.results == [{"changes": True}]
+    assert done.err.count("changed\n") == 1
+
+
+@needs_strict
+def test_a_program_does_not_see_the_token(tmp_path: Path, mark: str) -> None:
+    token = tmp_path / "bots" / "token"
+    token.parent.mkdir()
+    token.write_text("canary")
+    thief = bot(token.parent, mark, f"try: say(open({str(token)!r}).read())\nexcept OSError: say('nothing')")
+
+    with House(lambda guest: (guest.welcome(window=0.2), guest.begin())) as house:
+        done = script("join", house.address, f"{thief} {token.parent}", "--name", "ann", "--token-file", str(token))
+
+    assert "playing fish as ann" in done.err
+    assert "canary" not in done.err
+    assert "nothing\n" in done.err

@@ -1,0 +1,15 @@
+"""Say to whoever lets a player play elsewhere how it came out."""
+
+import pytest
+
+from fairplay.cli.client.joining import ranked
+from fairplay.core.events import Result
+
+
+@pytest.mark.parametrize(
+    ("seat", "words"), [(0, "ranked 1 of 4, tied"), (2, "ranked 3 of 4"), (3, "the match is over")]
+)
+def test_a_tie_takes_as_many_ranks_as_it_has_players(seat: int, words: str) -> None:
+    result = Result((frozenset({0, 1}), frozenset({2})), ())
+
+    assert ranked(result, seat, 4).startswith(words)

@@ -1,0 +1,182 @@
+"""Name matches by their ids, and folders and notebooks where a journal is meant."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fairplay.cli.options import journals
+from fairplay.cli.options.journals import journal_named, journals_near
+from fairplay.core.errors import BadRequest
+from tests.cli.command import fairplay, journal, refusal
+
+VERBS: dict[str, tuple[str, ...]] = {
+    "replay": ("--at", "0"),
+    "draw": ("-o", "-"),
+    "verify": (),
+    "why": (),
+    "debug": ("greedy", "--seat", "0"),
+    "resume": ("greedy", "random", "--at", "3", "--quiet"),
+}
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return journal(tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def here(match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to be in, with one match below it and a tournament beside that."""
+    for folder in ("games", "cup/matches"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(match, tmp_path / "games")
+    (tmp_path / "cup" / "matches" / "m00001.jsonl").touch()
+    (tmp_path / "cup" / "tournament.jsonl").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_takes_the_beginning_of_an_id(verb: str, match: Path, here: Path) -> None:
+    short, whole = (fairplay(verb, name, *VERBS[verb]) for name in (match.stem[:7], f"games/{match.name}"))
+
+    assert whole.code == 0
+    assert short.code == 0
+    assert untimed(short.out) == untimed(whole.out)
+
+
+def test_what_the_library_prints_is_taken_with_its_folder(
+    match: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in (1, 2, 3):
+        shutil.copy(match, here / "games" / f"{match.stem[:7]}{one}.jsonl")
+    monkeypatch.chdir("/")
+    printed = [line.split()[0] for line in fairplay("library", "list", str(here / "games")).out.splitlines()[1:]]
+
+    found = [journal_named(f"{here}/games/{id}") for id in printed]
+
+    assert sorted(found) == sorted(str(path) for path in (here / "games").glob("*.jsonl"))
+    assert len(found) == 4
+    assert journal_named(f"{here}/cup/m0") == f"{here}/cup/matches/m00001.jsonl"
+
+
+def test_an_id_in_a_folder_is_of_that_folder_alone(here: Path) -> None:
+    with pytest.raises(BadRequest, match="no match in games with an id that begins so"):
+        journal_named("games/m0")
+    with pytest.raises(BadRequest, match="no match in cup/matches with an id"):
+        journal_named("cup/matches/zz")
+
+
+def untimed(told: str) -> str:
+    """What was told, without how long anything took."""
+    return re.sub(r"took [\d.]+ \S+;", "", told)
+
+
+def test_a_match_is_found_here_below_and_in_a_tournament(match: Path, here: Path) -> None:
+    assert journal_named(match.stem) == f"games/{match.name}"
+    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+    os.chdir("cup")
+    assert journal_named("m0") == "matches/m00001.jsonl"
+    os.chdir("matches")
+    assert journal_named("m0") == "m00001.jsonl"
+
+
+def test_a_file_is_itself_whatever_its_name(here: Path) -> None:
+    Path("m0").touch()
+
+    assert journal_named("m0") == "m0"
+
+
+def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
+    Path("games/m000012.jsonl").touch()
+
+    assert journal_named("m00001") == "cup/matches/m00001.jsonl"
+
+
+def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path) -> None:
+    for name in ("tourn", "cup/tourn"):
+        with pytest.raises(BadRequest, match="with an id that begins so"):
+            journal_named(name)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        (
+            "zzz",
+            "there is no file zzz, and no match near here with an id that begins so; "
+            "see: fairplay library list DIR; there, DIR/ID names a match",
+        ),
+        (
+            "games/zzz",
+            "there is no file games/zzz, and no match in games with an id that begins so; "
+            "see: fairplay library list games",
+        ),
+        ("nowhere/zzz", "nowhere/zzz: cannot be read: No such file or directory"),
+        ("games", "games: cannot be read: Is a directory; see: fairplay library list games"),
+        (
+            "cup/tournament.jsonl",
+            "cup/tournament.jsonl: this is the notebook of a tournament and no match; see: fairplay standings cup",
+        ),
+        ("m*", "m*: cannot be read: No such file or directory"),
+        ("../m0/m0", "../m0/m0: cannot be read: No such file or directory"),
+        ("x" * 300, f"{'x' * 300}: cannot be read: File name too long"),
+    ],
+)
+def test_what_is_no_match_is_refused_with_what_to_do(verb: str, named: str, why: str, here: Path) -> None:
+    assert refusal(fairplay(verb, named, *VERBS[verb])).startswith(why)
+
+
+def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
+    for name in ("z\x1b[2J", "z;ls", "z1", "z2", "z3", "zz"):
+        Path(f"games/{name}.jsonl").touch()
+
+    assert refusal(fairplay("replay", "z")) == (
+        "z can be any of 6 matches; write the path of one: $'games/z\\x1b[2J.jsonl', "
+        "games/z1.jsonl, games/z2.jsonl, games/z3.jsonl, 'games/z;ls.jsonl', ..."
+    )
+
+
+def test_as_many_matches_as_are_named_leave_no_dots_behind_them(here: Path) -> None:
+    for number in range(5):
+        Path(f"games/z{number}.jsonl").touch()
+
+    assert refusal(fairplay("replay", "z")).endswith("games/z3.jsonl, games/z4.jsonl")
+
+
+def test_a_match_in_a_hidden_folder_is_not_found(here: Path) -> None:
+    Path(".hidden").mkdir()
+    Path(".hidden/m000012.jsonl").touch()
+
+    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+
+
+def test_no_more_is_looked_at_than_so_many_folders_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(10):
+        Path(f"more{number}").mkdir()
+        Path(f"more{number}/m{number}.jsonl").touch()
+    assert len(list(journals_near(Path(), "m", below=True))) == 11
+
+    with monkeypatch.context() as few:
+        few.setattr(journals, "MOST_FOLDERS", 4)
+        assert len(list(journals_near(Path(), "m", below=True))) <= 4
+    monkeypatch.setattr(journals, "MOST_FILES", 3)
+    assert len(list(journals_near(Path(), "", below=True))) <= 3
+
+
+def test_a_file_that_is_called_like_the_folder_of_matches_is_passed_over(match: Path, here: Path) -> None:
+    Path("matches").touch()
+
+    assert journal_named(match.stem) == f"games/{match.name}"
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> None:
+    Path("nowhere").symlink_to("not_there")
+    Path("circle").symlink_to("circle")
+
+    with pytest.raises(BadRequest, match="there is no file zzz"):
+        journal_named("zzz")

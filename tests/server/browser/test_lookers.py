@@ -1,0 +1,154 @@
+"""Look at a room through a browser that is slow, beside one that is quick."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import Ejected, Ended, Fault, Moment
+from fairplay.server.browser import lookers, painting
+from fairplay.server.browser.lookers import Showing, moment
+from fairplay.server.browser.painting import Studio
+from fairplay.server.spectating.hub import Happened, Hub
+from tests.players.lines import Clockwork, in_clockwork
+from tests.server.watchers import story
+
+
+def data_in(frame: bytes) -> dict[str, Any]:
+    """What a server-sent event is about."""
+    found: dict[str, Any] = json.loads(frame.partition(b"data: ")[2])
+    return found
+
+
+async def next_of(frames: AsyncGenerator[bytes, None]) -> bytes:
+    """The next event; empty: there is none."""
+    return await anext(frames, b"")
+
+
+def test_a_browser_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookers, "PAUSE", 0.001)
+
+    async def work() -> None:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        quick, slow = showing.frames("light"), showing.frames("light")
+        try:
+            first, second, third, fourth = story("fish", 2)[:4]
+            hub.observe(*first)
+            assert "picture" in data_in(await anext(quick))
+            assert "picture" in data_in(await anext(slow))
+            for event, match in (second, third):
+                hub.observe(event, match)
+                assert "lines" in data_in(await anext(quick))
+            newest = data_in(await anext(slow))
+            assert ("picture" in newest, newest["seq"]) == (True, 2)
+            hub.observe(*fourth)
+            assert "lines" in data_in(await anext(slow))
+        finally:
+            await quick.aclose()
+            await slow.aclose()
+            await showing.close()
+            await studio.close()
+
+    asyncio.run(work())
+
+
+def test_a_browser_that_comes_back_sees_the_board_before_the_next_move() -> None:
+    async def work() -> None:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        other, first, again = showing.frames("dark"), showing.frames("light"), showing.frames("light")
+        try:
+            hub.observe(*story("fish", 2)[0])
+            await anext(other)  # which stays, so that the room is shown all the time
+            shown = await anext(first)
+            await first.aclose()
+
+            assert data_in(await anext(again)) == data_in(shown)
+        finally:
+            for frames in (other, first, again):
+                await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    asyncio.run(work())
+
+
+def test_a_picture_that_cannot_be_drawn_keeps_no_later_one_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(painting.COMMAND)}"
+    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_fails))
+    monkeypatch.setattr(lookers, "PAUSE", 0.001)
+
+    async def work() -> None:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        frames = showing.frames("light")
+        looking = asyncio.create_task(next_of(frames))
+        try:
+            first, second = story("fish", 2)[:2]
+            hub.observe(*first)
+            while not (tmp_path / "begun").exists():
+                await asyncio.sleep(0)
+            hub.observe(*second)
+            await asyncio.wait([looking, showing._painting], return_when=asyncio.FIRST_COMPLETED)
+
+            assert looking.done()
+            assert data_in(looking.result())["seq"] == 1
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
+            await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    asyncio.run(work())
+
+
+def test_a_browser_that_waits_for_the_first_move_is_let_go_at_once_when_a_server_stops() -> None:
+    async def work(loop: Clockwork) -> bytes:
+        showing = Showing(Hub("r1", "the ice"), Studio())
+        frames = showing.frames("light")
+        looking = asyncio.create_task(next_of(frames))
+        await asyncio.sleep(1)
+        showing.stop()
+        last = await looking
+        await frames.aclose()
+        await showing.close()
+        return last
+
+    assert in_clockwork(work) == b""
+
+
+def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookers, "MOST_SAID", 3)
+
+    async def work() -> list[int]:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        showing = Showing(hub, studio)
+        frames = showing.frames("light")
+        try:
+            for event, match in story("fish", 2)[:6]:
+                hub.observe(event, match)
+                await hub.caught_up()
+            return [fact[0] for fact in data_in(await anext(frames))["said"]]
+        finally:
+            await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    assert asyncio.run(work()) == [3, 4, 5]
+
+
+def test_no_player_is_best_where_all_were_ejected() -> None:
+    match = story("fish", 2)[0][1]
+    for seat in (0, 1):
+        match = match.after(Ejected(seat, Fault.GONE, Moment.TURN, "left"))
+
+    shown = moment(Happened(3, 0.0, Ended(match.result), match), ())
+
+    assert (shown["best"], shown["over"]) == ([], True)

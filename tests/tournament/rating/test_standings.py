@@ -1,0 +1,264 @@
+"""Look at who stands where, and at the table that says so."""
+
+import random
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay import Entrant
+from fairplay.core.events import Fault
+from fairplay.render.text import breadth
+from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.rating.ratings import Ratings, rate
+from fairplay.tournament.rating.standings import Row, standings
+from fairplay.tournament.report.table import describe_unranked, table, told_apart
+from tests.some import some
+from tests.tournament.cups import HOSTILE, by_lot, cup_of, stood
+
+PLAYERS = tuple(Entrant("greedy", name) for name in ("ann", "bob", "cyd"))
+
+
+def match(names: str, *places: int, scores: tuple[int, ...] = (), faults: tuple[Fault | None, ...] = ()) -> Counted:
+    return Counted(match=names, deal=0, names=tuple(names.split()), places=places, scores=scores, faults=faults)
+
+
+def row_of(name: str, *counted: Counted, ranking: Ranking = ()) -> Row:
+    return next(row for row in standings(PLAYERS, counted, ranking, rate(counted)) if row.name == name)
+
+
+def test_the_ratings_decide_who_is_first() -> None:
+    cup = cup_of(["ann", "bob", "cyd"])
+
+    rows, ratings = stood(cup, by_lot(["cyd", "ann", "bob"], 200))
+
+    assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (3, "bob")]
+    assert [row.name for row in rows] == [rating.name for rating in ratings.players]
+    assert [row.address for row in rows] == ["./bots/2.py", "./bots/0.py", "./bots/1.py"]
+    assert [(row.rating, row.low, row.high) for row in rows] == [
+        (round(it.rating, 1), round(it.low or 0, 1), round(it.high or 0, 1)) for it in ratings.players
+    ]
+
+
+def test_neither_the_order_of_matches_nor_their_times_show() -> None:
+    names = ["ann", "bob", "cyd", "dan", "eve"]
+    counted = by_lot(names, 300, 4, bad="dan")
+    shuffled = [replace(one, seconds=(9.0,) * 4, slowest=(3.0,) * 4) for one in counted]
+    random.Random(5).shuffle(shuffled)
+
+    assert stood(cup_of(names), shuffled)[0] == stood(cup_of(names), counted)[0]
+
+
+def test_equals_share_a_place() -> None:
+    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), [match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
+
+    assert [row.place for row in rows] == [1, 1, 3]
+
+
+def test_players_whose_ratings_are_shown_as_equal_share_a_place() -> None:
+    ratings = rate([match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
+    best, *others = ratings.players
+
+    rows = standings(PLAYERS, [], (), replace(ratings, players=(replace(best, rating=best.rating + 0.001), *others)))
+
+    assert [row.place for row in rows] == [1, 1, 3]
+
+
+def test_a_score_of_nothing_counts_in_the_mean() -> None:
+    counted = match("ann bob", 1, 2, scores=(5, 0)), match("bob ann", 1, 2, scores=(4, 3))
+
+    assert row_of("bob", *counted).mean_score == 2.0
+
+
+def test_the_ranking_of_a_format_comes_before_ratings() -> None:
+    counted = by_lot(["ann", "bob", "cyd"], 100)
+
+    rows = standings(PLAYERS, counted, (("cyd",), ("ann", "bob")), rate(counted))
+
+    assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (2, "bob")]
+
+
+def test_of_those_who_share_a_rank_the_better_rated_is_told_first() -> None:
+    counted = by_lot(["cyd", "bob", "ann"], 100)
+
+    rows = standings(PLAYERS, counted, (("ann", "bob", "cyd"),), rate(counted))
+
+    assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (1, "bob"), (1, "ann")]
+
+
+def test_whoever_a_ranking_leaves_out_is_last() -> None:
+    counted = by_lot(["ann", "bob", "cyd"], 100)
+
+    rows = standings(PLAYERS, counted, (("bob",),), rate(counted))
+
+    assert [(row.place, row.name) for row in rows] == [(1, "bob"), (2, "ann"), (2, "cyd")]
+
+
+def test_whoever_was_expelled_is_behind_everybody_else() -> None:
+    counted = by_lot(["ann", "bob", "cyd"], 100)
+    counted.append(Counted(match="x", deal=100, names=("ann", "bob"), places=(1, 2), expelled=("ann",)))
+
+    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), counted)
+
+    assert [(row.place, row.name, row.expelled) for row in rows] == [
+        (1, "bob", False),
+        (2, "cyd", False),
+        (3, "ann", True),
+    ]
+
+
+def test_what_is_counted_is_right() -> None:
+    row = row_of(
+        "ann",
+        match("ann bob", 1, 2, scores=(7, 3)),
+        match("bob ann", 1, 1, scores=(4, 4)),
+        match("cyd ann bob", 1, 3, 2, scores=(9, 1, 5)),
+        match("bob cyd ann", 3, 1, 2, scores=(0, 9, 2)),
+        match("bob cyd", 1, 2),
+    )
+
+    assert (row.games, row.points, row.wins, row.shared) == (4, 2.0, 1, 1)
+    assert (row.mean_place, row.mean_score, row.faults) == (1.75, 3.5, {})
+
+
+def test_faults_are_counted_by_kind_even_if_the_match_is_not() -> None:
+    row = row_of(
+        "bob",
+        match("ann bob", 1, 2, faults=(None, Fault.ILLEGAL)),
+        match("ann bob", 1, 2, faults=(None, Fault.ILLEGAL)),
+        replace(match("bob ann", faults=(Fault.TIMED_OUT, None)), void="the host failed"),
+    )
+
+    assert (row.faults, row.games) == ({"illegal": 2, "timed_out": 1}, 2)
+
+
+def test_nobody_wins_if_all_are_ejected() -> None:
+    row = row_of("ann", match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)))
+
+    assert (row.games, row.points, row.wins, row.shared, row.mean_place) == (1, 0.0, 0, 0, 2.0)
+    assert (row.rating, row.note) == (None, "no rated matches")
+
+
+def test_a_crash_beside_another_crash_is_worth_as_little_as_one_alone() -> None:
+    crashed = (Fault.CRASHED, None, None), (Fault.CRASHED, None, Fault.CRASHED)
+    alone, beside = match("ann bob cyd", 3, 1, 2, faults=crashed[0]), match("ann bob cyd", 3, 1, 3, faults=crashed[1])
+
+    assert [row_of("ann", one).points for one in (alone, beside)] == [0.0, 0.0]
+    assert [row_of("ann", one).mean_place for one in (alone, beside)] == [3.0, 3.0]
+    assert row_of("bob", beside).points == 1.0
+
+
+def test_how_many_matches_the_ratings_leave_out_is_said() -> None:
+    nothing, ranked = match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)), match("ann bob", 1, 2)
+
+    assert describe_unranked([ranked, ranked]) == ""
+    assert describe_unranked([ranked, nothing]) == "1 match gives no points, and no ratings: all players were ejected"
+    assert describe_unranked([nothing] * 3).startswith("3 matches give no points")
+    assert rate([ranked, nothing]) == rate([ranked])
+
+
+def test_whoever_never_played_is_there_without_figures() -> None:
+    row = row_of("cyd", match("ann bob", 1, 2))
+
+    assert (row.place, row.games, row.rating, row.mean_place, row.note) == (3, 0, None, None, "never played")
+
+
+def test_whoever_left_the_tournament_is_still_there() -> None:
+    row = row_of("dan", match("dan bob", 1, 2))
+
+    assert (row.games, row.address) == (1, "")
+
+
+def test_what_makes_a_rating_doubtful_is_said() -> None:
+    counted = by_lot(["ann", "bob", "cyd"], 90, bad="cyd")
+
+    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), counted)
+    few, _ = stood(cup_of(["ann", "bob", "cyd"]), counted[:4])
+
+    assert rows[2].note.startswith("never scored")
+    assert (rows[2].low, rows[0].note) == (None, "")
+    assert all("too few games" in row.note for row in some(few))
+
+
+def test_a_table_has_eighty_columns_for_short_names_and_two_kinds_of_faults() -> None:
+    names = ["annabel", "bob", "cyd"]
+    counted = by_lot(names, 100, bad="cyd")
+    counted.append(match("bob annabel", 1, 2, faults=(None, Fault.ILLEGAL)))
+
+    lines = table(stood(cup_of(names), counted)[0])
+
+    assert " ".join(lines[0].split()) == "# name rating 95 % ranks games points score illegal crashed"
+    assert max(map(breadth, lines)) <= 80
+    assert lines[3].split()[:2] == ["3", "cyd"]
+    assert "<" in lines[3]
+
+
+def test_the_columns_of_a_table_are_straight() -> None:
+    rows, _ = stood(cup_of(HOSTILE), by_lot(HOSTILE, 200, 3))
+
+    lines = table(rows)[: len(rows) + 1]
+
+    assert len({breadth(line) for line in lines}) == 1, "numbers end where their heading does"
+    assert all(line.isprintable() for line in lines)
+
+
+def test_many_kinds_of_faults_share_a_column() -> None:
+    counted = [match("ann bob", 1, 2, faults=(None, fault)) for fault in Fault]
+
+    heading, _, bob, *_ = table(stood(cup_of(["ann", "bob"]), counted)[0])
+
+    assert (heading.split()[-1], bob.split()[-1]) == ("faults", str(len(Fault)))
+
+
+def test_a_table_says_what_its_marks_mean() -> None:
+    rows, _ = stood(cup_of(["ann", "bob"]), [replace(match("ann bob", 1, 2), expelled=("bob",))])
+
+    _, ann, bob, *below = table(rows)
+
+    assert (ann.split()[0], ann.split()[2][-1], bob.split()[0]) == ("1", "?", "2x")
+    assert below == ["? too few games to rely on", "x expelled from the tournament"]
+
+
+def test_a_table_explains_the_mark_of_a_single_player() -> None:
+    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), [*by_lot(["ann", "bob"], 200), match("ann cyd", 1, 2)])
+
+    lines = table(rows)
+
+    assert ["too few" in row.note for row in rows].count(True) == 1
+    assert lines[-1] == "? too few games to rely on"
+
+
+def test_there_is_a_table_before_anybody_played() -> None:
+    rows = standings(PLAYERS, (), (), Ratings())
+
+    assert [line.split()[:2] for line in table(rows)[1:]] == [["1", "ann"], ["1", "bob"], ["1", "cyd"]]
+
+
+@pytest.mark.parametrize(
+    ("names", "apart", "said"),
+    [
+        ("ann", "", ""),
+        ("ann bob", "", "nobody can be told apart yet"),
+        ("ann bob", "ann>bob", "ann is better than bob"),
+        (
+            "ann bob cyd dan",
+            "ann>cyd ann>dan bob>cyd bob>dan cyd>dan",
+            "ann and bob are better than cyd, dan; cyd is better than dan; ann and bob cannot be told apart yet",
+        ),
+        (
+            "ann bob cyd",
+            "ann>cyd",
+            "ann is better than cyd; ann and bob cannot be told apart yet; bob and cyd cannot be told apart yet",
+        ),
+        (
+            "bob ann cyd",
+            "bob>ann",
+            "bob is better than ann; bob and cyd cannot be told apart yet; ann and cyd cannot be told apart yet",
+        ),
+        ("a b c d e f g", "a>b a>c a>d a>e a>f a>g b>g", "7 of 21 pairs are told apart; "
+         "a is better than all others; b is better than 1 of 6 others"),
+    ],
+)  # fmt: skip
+def test_who_is_told_apart_is_said_in_a_sentence(names: str, apart: str, said: str) -> None:
+    pairs = [(better, worse) for better, _, worse in (pair.partition(">") for pair in apart.split())]
+
+    assert told_apart(names.split(), pairs) == said

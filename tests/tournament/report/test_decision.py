@@ -1,0 +1,60 @@
+"""Say in a sentence what a sequential test has decided."""
+
+import pytest
+
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.report.decision import decision
+from fairplay.tournament.settings import RoundRobin, Versus
+from tests.tournament.small_cups import cup_of
+
+CUP = cup_of("ann=greedy", "bob=random", format=Versus(elo0=0, elo1=50))
+
+
+def deals(count: int, wins: int) -> list[Counted]:
+    """So many deals in both seat orders, of which ann wins so many; the others are shared."""
+    matches: list[Counted] = []
+    for deal in range(count):
+        first = (1, 2) if deal % 2 == 0 or deal < wins else (2, 1)
+        for names in (("ann", "bob"), ("bob", "ann")):
+            won = deal < wins
+            places = ((1, 2) if names[0] == "ann" else (2, 1)) if won else first
+            matches.append(Counted(match=f"m{len(matches)}", deal=deal, names=names, places=places))
+    return matches
+
+
+@pytest.mark.parametrize(
+    ("matches", "said"),
+    [
+        (deals(40, 30), "ann is better than bob, by 50 Elo rather than by 0: decided after 2"),
+        (deals(4000, 0), "nothing is decided between ann and bob after 4000 deals"),
+        ([], "nothing is decided between ann and bob after 0 deals"),
+    ],
+)
+def test_it_is_said_what_is_decided(matches: list[Counted], said: str) -> None:
+    decided = decision(CUP, matches)
+
+    assert decided is not None
+    assert decided[0].startswith(said)
+
+
+def test_who_is_worse_is_not_better() -> None:
+    mirrored = [
+        Counted(match=one.match, deal=one.deal, names=one.names, places=one.places[::-1]) for one in deals(40, 40)
+    ]
+
+    decided = decision(CUP, mirrored)
+
+    assert decided is not None
+    assert decided[0].startswith("ann is not better than bob by 50 Elo, but by 0 at most: decided after 2")
+
+
+def test_what_is_expected_is_told_as_long_as_nothing_is_decided() -> None:
+    decided = decision(CUP, deals(12, 6))
+
+    assert decided is not None
+    assert decided[0].endswith(" will be needed")
+    assert decided[1].decided is None
+
+
+def test_other_formats_have_no_test() -> None:
+    assert decision(cup_of(format=RoundRobin()), deals(2, 1)) is None

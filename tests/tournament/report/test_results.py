@@ -1,0 +1,231 @@
+"""Read the results that programs and spreadsheets get."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault
+from fairplay.tournament.counted import Counted
+from fairplay.tournament.report.figures import Pace, meetings, paces
+from fairplay.tournament.report.results import LONGEST, put, write_results
+from fairplay.tournament.spec import Cup
+from tests.some import some
+from tests.tournament.cups import HOSTILE, SEED, by_lot, cup_of, stood
+
+NAMES = ["ann", "bob", "cyd"]
+
+
+def written(folder: Path, counted: list[Counted], cup: Cup | None = None) -> dict[str, Any]:
+    cup = cup or cup_of(NAMES)
+    rows, ratings = stood(cup, counted)
+    write_results(folder, cup, rows, counted, ratings)
+    found: dict[str, Any] = msgspec.json.decode((folder / "results.json").read_bytes())  # which refuses NaN
+    return found
+
+
+def sheet(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_standings_are_on_top(tmp_path: Path) -> None:
+    found = written(tmp_path, by_lot(NAMES, 200))
+
+    assert next(iter(found)) == "standings"
+    assert [row["name"] for row in found["standings"]] == NAMES
+    for row in some(found["standings"]):
+        assert row["low"] < row["rating"] < row["high"]
+        assert row["games"] > 100
+
+
+def test_all_is_there_that_was_asked_for(tmp_path: Path) -> None:
+    counted = by_lot(NAMES, 90, bad="cyd")
+
+    found = written(tmp_path, counted)
+
+    assert (found["game"], found["parameters"]["rows"], found["format"]["kind"]) == ("fish", 5, "round-robin")
+    assert [seat["seat"] for seat in found["seats"]] == [0, 1]
+    assert {"better": "ann", "worse": "cyd"} in found["apart"]
+    assert found["faults"]["crashed"] == {"cyd": sum("cyd" in one.names for one in counted)}
+    assert found["faults"]["gone"] == {}
+    assert [one["name"] for one in found["times"]] == NAMES
+    assert [one["match"] for one in found["matches"]] == [one.match for one in counted]
+    assert [one["places"] for one in found["matches"]] == [list(one.places) for one in counted]
+
+
+def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
+    matches = {"ann bob cyd": (1, 2, 2), "bob ann": (2, 1), "cyd bob": (1, 1)}
+    counted = [
+        Counted(match=names, deal=0, names=tuple(names.split()), places=places) for names, places in matches.items()
+    ]
+
+    met = meetings(NAMES, counted)
+
+    assert met.games == [[0, 2, 1], [2, 0, 2], [1, 2, 0]]
+    assert met.points == [[0, 2, 1], [0, 0, 1], [0, 1, 0]]
+    assert written(tmp_path, counted)["head_to_head"]["names"][0] == "ann"
+    assert written(tmp_path, counted)["head_to_head"]["points"][0] == [0, 1, 2], "bob is last"
+
+
+def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
+    counted = [Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3))]
+
+    met = meetings(NAMES, counted)
+
+    assert met.games == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert met.points == [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
+
+
+def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
+    counted = [
+        Counted(match="1", deal=0, names=("ann", "bob"), turns=(4, 0), seconds=(6.0, 0.0), slowest=(5.0, 0.0)),
+        Counted(match="2", deal=1, names=("bob", "ann"), turns=(0, 1), seconds=(0.0, 1.5), slowest=(0.0, 1.5)),
+    ]
+
+    assert paces(NAMES, counted) == (Pace("ann", 5, 1.5, 5.0),)
+
+
+def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:
+    counted = by_lot(NAMES)
+    slower = [replace(one, seconds=(50.0, 60.0), slowest=(6.0, 8.0)) for one in counted]
+
+    found, other = written(tmp_path, counted), written(tmp_path, slower)
+
+    assert found.pop("times") != (times := other.pop("times"))
+    assert found == other
+    assert {one["slowest"] for one in times} <= {6.0, 8.0}
+    assert all(5 <= one["mean"] <= 6 for one in some(times))
+
+
+def test_no_seed_is_in_it_and_nothing_hidden(tmp_path: Path) -> None:
+    tiles = list(range(20))
+    cup = replace(cup_of(NAMES), game="tsuro", parameters={"tiles": tiles, "size": 5})
+
+    found = written(tmp_path, by_lot(NAMES), cup)
+
+    text = (tmp_path / "results.json").read_text().lower()
+    assert found["parameters"]["size"] == 5
+    assert found["parameters"]["tiles"] != tiles
+    assert "seed" not in text
+    assert SEED.hex() not in text
+    assert SEED.hex()[:16] not in text
+
+
+def test_it_can_be_written_before_anybody_played(tmp_path: Path) -> None:
+    found = written(tmp_path, [])
+
+    assert [row["rating"] for row in found["standings"]] == [None] * 3
+    assert [row["rating"] for row in sheet(tmp_path)] == [""] * 3
+
+
+def test_nothing_but_ascii_is_in_the_json(tmp_path: Path) -> None:
+    found = written(tmp_path, by_lot(HOSTILE, 100, 3), cup_of(HOSTILE))
+
+    assert (tmp_path / "results.json").read_bytes().isascii()
+    assert {row["name"] for row in found["standings"]} == set(HOSTILE)
+    assert json.loads((tmp_path / "results.json").read_text()) == found
+
+
+def test_the_sheet_has_a_line_for_everybody(tmp_path: Path) -> None:
+    found = written(tmp_path, by_lot(NAMES, 90, bad="cyd"))
+
+    rows = sheet(tmp_path)
+
+    assert [row["name"] for row in rows] == NAMES
+    assert [float(row["rating"]) for row in rows] == [row["rating"] for row in found["standings"]]
+    assert [row["low"] for row in rows][2] == ""
+    assert [int(row["crashed"]) > 9 for row in rows] == [False, False, True]
+    assert all(int(row[fault.value]) >= 0 for row in rows for fault in some(Fault))
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1", "\n@x", "＝1", "a\n=1", '"=1'])
+def test_no_spreadsheet_takes_a_name_for_a_formula(tmp_path: Path, name: str) -> None:
+    counted = by_lot([name, "bob"])
+
+    written(tmp_path, counted, cup_of([name, "bob"]))
+
+    shown = {row["name"] for row in sheet(tmp_path)} - {"bob"}
+    assert len(shown) == 1
+    assert not shown.pop().lstrip("\t\r\n ").startswith(("=", "+", "-", "@", "＝"))
+    assert (tmp_path / "results.csv").read_bytes().count(b"\n") == 3, "nor for a line of its own"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("text", ["=1+2", " =1+2", '"=1+2"', "@SUM(A1)", "-1;=1", "＝1"])
+def test_no_reader_finds_a_formula_behind_a_separator_in_a_name(tmp_path: Path, delimiter: str, text: str) -> None:
+    name = f"ann{delimiter}{text}{delimiter}"
+    written(tmp_path, by_lot([name, "bob"]), cup_of([name, "bob"]))
+
+    with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell.lstrip() for row in csv.reader(file, delimiter=delimiter) for cell in row]
+
+    assert any("ann" in cell for cell in cells)
+    assert not [cell for cell in cells if cell.startswith(tuple("=+-@＝")) and not is_number(cell)]
+
+
+def test_a_cell_of_the_sheet_has_an_end(tmp_path: Path) -> None:
+    cup = cup_of(["ann", "bob"])
+    cup = replace(cup, players=(replace(cup.players[0], address="exec:" + "x" * 100_000), cup.players[1]))
+
+    written(tmp_path, by_lot(["ann", "bob"]), cup)
+
+    assert len(sheet(tmp_path)[0]["address"]) == LONGEST
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Path) -> None:
+    written(tmp_path, by_lot(NAMES))
+    page = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+    section = page.partition("### results.csv")[2].partition("\n## ")[0]
+
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+    told = [name for row in rows for name in re.findall("`([a-z_]+)`", row)]
+
+    assert told == list(sheet(tmp_path)[0])
+
+
+def test_a_negative_rating_is_still_a_number(tmp_path: Path) -> None:
+    written(tmp_path, by_lot(NAMES, 200))
+
+    assert float(sheet(tmp_path)[2]["rating"]) < 0
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    put(path, "old")
+    with path.open() as reader:
+        put(path, "new")
+
+        assert (reader.read(), path.read_text()) == ("old", "new")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_half_a_character_is_replaced_where_a_file_is_written(tmp_path: Path) -> None:
+    put(tmp_path / "report.html", "bob\ud800")
+
+    assert (tmp_path / "report.html").read_text() == "bob?"
+
+
+def test_what_cannot_be_written_is_our_fault_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "results.json" / "folder").mkdir(parents=True)
+
+    with pytest.raises(HostFault, match=r"results.json: cannot be written"):
+        put(tmp_path / "results.json", "new")
+    with pytest.raises(HostFault, match="cannot be written"):
+        put(tmp_path / "nowhere" / "results.json", "new")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]

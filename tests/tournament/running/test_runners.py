@@ -1,0 +1,516 @@
+"""Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
+
+import asyncio
+import fcntl
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.errors import HostFault
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
+from fairplay.journal.append_file import Disk
+from fairplay.players.slots import CpuSlot, slots
+from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
+from fairplay.tournament.running import worker
+from fairplay.tournament.running.cluster import dask
+from fairplay.tournament.running.runners import Hand, Here, Runner, here, pool
+from fairplay.tournament.running.worker import Job
+from fairplay.tournament.settings import RoundRobin
+from tests.hosting.specs import interrupted, spec_of
+from tests.players.programs import gained, holdings, nothing_left, soon
+from tests.python_path import python_path
+from tests.tournament.players import FLAG
+from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
+
+HONEST = cup_of(f"bad={BAD}Cheat", "random", "greedy", "lookahead:1", format=RoundRobin(games=24))
+ROOT = str(Path(__file__).parents[2])
+BOT = str(Path(__file__).parents[2] / "examples" / "a_player.py")
+
+
+def at_last(is_so: Callable[[], bool]) -> bool:
+    """Is it so before everybody loses patience?"""
+    deadline = time.monotonic() + 20
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_so()
+
+
+def children_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
+    """What comes of it in this process."""
+    folder = tmp_path_factory.mktemp("alone")
+    return lasting(played(HONEST, folder)[0]), facts_in(folder)
+
+
+@pytest.mark.parametrize("runner", [lambda: pool(1), lambda: pool(2), lambda: dask("", 2)], ids=["1", "2", "dask"])
+def test_everywhere_the_same_is_played(runner: object, alone: tuple[object, object], tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    before = holdings()
+    assert callable(runner)
+
+    counted, _ = played(HONEST, tmp_path, runner)
+
+    assert (lasting(counted), facts_in(tmp_path)) == alone
+    assert soon(lambda: gained(before).children == 0)
+
+
+def test_where_the_folder_is_not_shared_the_journals_are_sent(alone: tuple[object, object], tmp_path: Path) -> None:
+    def apart() -> Runner:
+        runner = pool(2)
+        runner.token = "not what is there"
+        return runner
+
+    class Wiping:
+        def observe(self, event: object) -> None:
+            (tmp_path / "matches" / ".token").unlink(missing_ok=True)
+
+    counted, _ = played(HONEST, tmp_path, apart, [Wiping()])
+
+    assert (lasting(counted), facts_in(tmp_path)) == alone
+
+
+@pytest.fixture
+def flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that some players wait for."""
+    monkeypatch.setenv(FLAG, str(tmp_path / "flag"))
+    return tmp_path / "flag"
+
+
+def test_a_worker_that_dies_is_replaced_and_its_match_goes_on(flag: Path, tmp_path: Path) -> None:
+    cup = cup_of(f"bad={BAD}KillerOnce", f"{BAD}Steady", "greedy", format=RoundRobin(games=12))
+    flag.touch()
+    undisturbed, _ = played(cup, tmp_path / "undisturbed")
+    flag.unlink()
+    noting = Noting()
+
+    counted, _ = played(cup, tmp_path / "disturbed", lambda: pool(2), [noting])
+
+    assert flag.exists()
+    assert lasting(counted) == lasting(undisturbed)
+    assert len(noting.heard(MatchEnded)) == 12
+    assert facts_in(tmp_path / "disturbed") == facts_in(tmp_path / "undisturbed")
+    assert len(noting.heard(AttemptFailed)) <= 1
+
+
+class Listed:
+    """Matches one after the other."""
+
+    def __init__(self, specs: Sequence[MatchSpec]) -> None:
+        self._specs = deque(specs)
+
+    @property
+    def left(self) -> int:
+        return len(self._specs)
+
+    def take(self) -> MatchSpec | None:
+        return self._specs.popleft() if self._specs else None
+
+
+def test_who_is_slow_holds_nobody_up(flag: Path, tmp_path: Path) -> None:
+    slow = spec_of("fish", f"{BAD}Waiting", "random", id="slow", journal=str(tmp_path))
+    quick = [spec_of("fish", "random", "greedy", id=f"m{n}", journal=str(tmp_path)) for n in range(60)]
+    ended = []
+
+    with pool(2) as workers:
+        for done in workers.play(Listed([*quick[:20], slow, *quick[20:]])):
+            ended += [] if done is None else [done.outcome.id]
+            if len(ended) == 45:  # all but a few which are in the same job
+                flag.touch()
+
+    assert sorted(ended) == sorted(["slow", *(spec.id for spec in quick)])
+    assert "slow" not in ended[:45]
+
+
+def bots(folder: Path, count: int) -> list[MatchSpec]:
+    return [spec_of("fish", BOT, "random", id=f"m{number}", journal=str(folder)) for number in range(count)]
+
+
+def test_the_programs_of_the_next_match_are_started_while_one_is_played(tmp_path: Path) -> None:
+    before, desk, [first, second, third] = holdings(), worker.Desk(), bots(tmp_path, 3)
+
+    assert desk.play(first, second).result is not None
+    assert gained(before).children > 0  # they wait
+    assert not (tmp_path / "m1.jsonl").exists()  # and anybody else may play the match
+    assert desk.play(second, third).result is not None
+    assert desk.play(first, None) == run(first)  # who waited for the third is sent away, and nothing is played twice
+    assert not (tmp_path / "m2.jsonl").exists()
+    desk.close()
+
+    assert nothing_left(before)
+
+
+def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: Path) -> None:
+    slow, ended = spec_of("fish", f"{BAD}Waiting", BOT, id="slow", journal=str(tmp_path)), []
+
+    with pool(2) as workers:
+        for done in workers.play(Listed([slow, *bots(tmp_path, 3)])):
+            ended += [] if done is None else [done.outcome.id]
+            if len(ended) == 3:
+                flag.touch()
+
+    assert sorted(ended[:-1]) == ["m0", "m1", "m2"]
+    assert ended[-1] == "slow"
+
+
+def test_a_worker_is_told_whose_programs_it_will_need_next(tmp_path: Path) -> None:
+    runner = here()
+    [hand] = runner.hands
+
+    runner._give(hand, Listed(bots(tmp_path, 2)))
+
+    [job] = hand.jobs.values()
+    assert job.following is not None and job.following.id == "m1"
+
+
+def test_no_program_is_started_early_for_a_match_that_waits_for_a_guest(tmp_path: Path) -> None:
+    before, desk, [first] = holdings(), worker.Desk(), bots(tmp_path, 1)
+    with_a_guest = spec_of("fish", BOT, "tcp:0", id="guest", journal=str(tmp_path))
+
+    desk.play(first, with_a_guest)
+
+    assert gained(before).children == 0
+    desk.close()
+
+
+def test_no_program_sits_down_early_for_a_match_that_was_begun_before(tmp_path: Path) -> None:
+    first, second = bots(tmp_path, 2)
+    half_played = interrupted(second)
+    text = half_played.read_bytes()
+    before, desk = holdings(), worker.Desk()
+
+    desk.play(first, second)
+
+    assert gained(before).children == 0
+    assert half_played.read_bytes() == text
+    desk.close()
+
+
+def slow_program(directory: Path) -> str:
+    """A program that thinks long about everything."""
+    (directory / "bots").mkdir()
+    bot = directory / "bots" / "slow.py"
+    turn = "    def take_turn(self, view: View) -> Action:\n"
+    bot.write_text(Path(BOT).read_text().replace(turn, f"{turn}        __import__('time').sleep(0.1)\n"))
+    assert "sleep" in bot.read_text()
+    return str(bot)
+
+
+@pytest.mark.parametrize("is_program", [False, True], ids=["in the worker", "a program"])
+def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(is_program: bool, tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    player = slow_program(tmp_path) if is_program else f"{BAD}Slow"
+    cup, before = cup_of(f"a={player}", "random", format=RoundRobin(games=3)), holdings()
+
+    class Interrupting:
+        def observe(self, event: object) -> None:
+            if isinstance(event, MatchBegan) and event.match == "m00002":
+                threading.Timer(0.6, signal.raise_signal, [signal.SIGINT]).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        played(cup, tmp_path, lambda: pool(2), [Interrupting()])
+
+    gc.collect()  # the exception holds on to those who were interrupted
+    assert at_last(lambda: gained(before).children == 0), gained(before)
+    assert nothing_left(before), gained(before)
+    counted, _ = played(cup, tmp_path, lambda: pool(2))
+    assert [one.places != () for one in counted] == [True] * 3
+    assert lasting(counted) == lasting(played(cup, tmp_path / "again")[0])
+
+
+def test_when_the_manager_is_killed_its_workers_end(tmp_path: Path) -> None:
+    text = f"""
+from pathlib import Path
+from fairplay.tournament.running.runners import pool
+from tests.tournament.small_cups import cup_of, played
+from fairplay.tournament.settings import RoundRobin
+if __name__ == "__main__":
+    played(cup_of("a={BAD}Slow", "b={BAD}Slow", format=RoundRobin(games=4)), Path({str(tmp_path)!r}), lambda: pool(2))
+"""
+    (tmp_path / "manager.py").write_text(text)
+    manager = subprocess.Popen(
+        [sys.executable, tmp_path / "manager.py"], env={**os.environ, "PYTHONPATH": python_path(ROOT)}
+    )
+    journals = tmp_path / "matches"
+    assert at_last(lambda: len(list(journals.glob("*.jsonl"))) == 2)
+    workers = children_of(manager.pid)
+
+    manager.kill()
+    manager.wait()
+
+    assert len(workers) >= 2
+    assert at_last(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_observers_that_a_cup_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
+    cup = cup_of("random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:Watcher",))
+
+    played(cup, tmp_path, lambda: pool(2))
+
+    told = [line.split() for line in flag.read_text().splitlines()]
+    assert sum(what == "Ended" for what, _ in told) == 3
+    assert str(os.getpid()) not in {process for _, process in told}
+
+
+def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Disk, "sync", lambda disk, file: None)
+    cup = cup_of("random", "greedy", format=RoundRobin(games=1200), parameters={"rows": 3, "columns": 3})
+    sizes: list[int] = []
+
+    class Weighing:
+        def observe(self, event: object) -> None:
+            if isinstance(event, MatchEnded):
+                sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+
+    played(cup, tmp_path, observers=[Weighing()])
+
+    assert len(sizes) == 1200
+    assert sizes[-1] - sizes[400] < 800 * 4000  # bytes for each match: what counts of it, and nothing else
+
+
+def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(tmp_path: Path) -> None:
+    resource_tracker.ensure_running()  # for good
+    before, players = holdings(), [f"{BAD}Stubborn", f"{BAD}Slow"]
+    specs = [spec_of("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
+
+    with pytest.raises(KeyboardInterrupt), pool(2) as workers:
+        for _ in workers.play(Listed(specs)):
+            if len(list(tmp_path.glob("*.jsonl"))) == 2:
+                raise KeyboardInterrupt
+
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+    assert at_last(lambda: gained(before).children == 0)
+
+
+def test_one_who_is_interrupted_again_while_workers_end_leaves_none_of_them(tmp_path: Path) -> None:
+    text = f"""
+import signal, threading
+from pathlib import Path
+from fairplay.tournament.running.runners import pool
+from fairplay.tournament.settings import RoundRobin
+from tests.tournament.small_cups import cup_of, played
+if __name__ == "__main__":
+    for seconds in (2.0, 3.0, 4.0):
+        threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
+    cup = cup_of("a={BAD}Stubborn", "b={BAD}Stubborn", format=RoundRobin(games=4))
+    played(cup, Path({str(tmp_path)!r}), lambda: pool(3))
+"""
+    (tmp_path / "manager.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "manager.py"],
+        env={**os.environ, "PYTHONPATH": python_path(ROOT)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert b"KeyboardInterrupt" in done.stderr
+
+
+def die_once(flag: Path) -> int:
+    """Kill the process that this is done in, unless that has happened before."""
+    try:
+        flag.touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        return os.getpid()
+    return 0
+
+
+def test_what_else_is_done_in_workers_is_done_again_if_one_dies(tmp_path: Path) -> None:
+    flags = [tmp_path / f"flag{number}" for number in range(3)]
+
+    with pool(2) as workers:
+        done = dict(one for one in workers.do_all(die_once, flags) if one is not None)
+
+    assert set(done) == set(flags)
+    assert os.getpid() not in done.values()
+
+
+def test_workers_that_die_again_and_again_are_a_fault_of_the_host() -> None:
+    with pool(1) as workers, pytest.raises(HostFault, match="again and again"):
+        list(workers.do_all(os._exit, [1]))
+
+
+def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) -> None:
+    spec = spec_of("fish", id="m1", journal=str(tmp_path))
+    (tmp_path / worker.TOKEN).write_text("another")
+
+    with pytest.raises(HostFault, match="another manager"):
+        worker.play(spec, None, "mine")
+
+    assert not (tmp_path / "m1.jsonl").exists()
+
+
+def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.2)
+    path = tmp_path / "m1.jsonl"
+    path.touch()
+
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(HostFault, match="still playing"):
+            worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "")
+
+    assert worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None
+
+
+def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blame() -> None:
+    runner, hand = Runner([]), Hand(Here)
+    first, second = (spec_of("fish", "random", "random", id=id) for id in ("m1", "m2"))
+
+    blamed = list(runner._again(hand, Job((first,)), [Job((second,))]))
+
+    assert [played.outcome.id for played in blamed] == ["m1"]
+    assert [spec.id for job in hand.jobs.values() for spec in job.specs] == ["m2"]
+
+
+def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_path: Path) -> None:
+    spec = spec_of("fish", f"{BAD}Interrupted", f"{BAD}Steady", id="m1", journal=str(tmp_path / "matches"))
+
+    with pytest.raises(KeyboardInterrupt), pool(1) as workers:
+        for _ in workers.play(Listed([spec])):
+            if flag.exists():
+                raise KeyboardInterrupt
+
+    assert flag.read_text() == "interrupted"
+
+
+def test_a_match_that_is_played_apart_leaves_nothing_in_the_folder_of_its_tournament(tmp_path: Path) -> None:
+    folder = tmp_path / "cup"
+    (spec,) = bots(folder / "matches", 1)
+
+    played_apart = worker.play_apart(replace(spec, key=str(folder / "key"), hidden=(str(folder),)))
+
+    assert played_apart.outcome.result is not None
+    assert played_apart.journal
+    assert not folder.exists()
+
+
+def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
+    script = (
+        "import os; from fairplay.tournament.running.worker import pin; cores = len(os.sched_getaffinity(0));"
+        "pin(cores, cores + 1); print(len(os.sched_getaffinity(0)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout == "1\n"
+
+
+def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
+    with pool(1) as workers:
+        [hand] = workers.hands
+        first = hand.submit(worker.do, signal.raise_signal, signal.SIGINT)
+        second = hand.submit(worker.do, abs, -1)
+
+        assert isinstance(first.exception(20), KeyboardInterrupt)
+        assert isinstance(second.exception(20), KeyboardInterrupt)
+
+
+def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
+    before, desk, [first, second] = holdings(), worker.Desk(), bots(tmp_path, 2)
+    interrupting = replace(first, observers=("py:tests.tournament.players:Interrupter",))
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.play(interrupting, second)
+
+    assert not desk._seated
+    desk.close()
+    assert nothing_left(before)
+
+
+def test_a_tournament_that_was_started_with_sigint_blocked_keeps_it_so() -> None:
+    script = (
+        "import signal; from fairplay.tournament.running.runners import begin_tracking;"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); begin_tracking();"
+        "print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout == "True\n"
+
+
+class Deserted(Executor):
+    """A cluster whose workers were sent away: it cancels whatever it is given."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_bots_that_cannot_be_tried_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+    with pytest.raises(HostFault, match="gone"):
+        list(Runner([Hand(Deserted)]).do_all(abs, [1]))
+
+
+def test_matches_that_cannot_be_played_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+    with pytest.raises(HostFault, match="gone"):
+        list(Runner([Hand(Deserted)]).play(Listed([spec_of("fish")])))
+
+
+def test_what_a_worker_has_not_begun_is_called_off_when_it_is_to_leave() -> None:
+    hand, over = Hand(lambda: ThreadPoolExecutor(1)), threading.Event()
+    begun, queued = (hand.submit(over.wait, 20) for _ in range(2))
+    hand.jobs = {begun: Job(()), queued: Job(())}
+
+    hand.leave()
+
+    over.set()
+    assert queued.cancelled()
+
+
+def asks_two_at_once() -> bool:
+    """May a second program be asked in this process while the first thinks?"""
+
+    async def ask() -> bool:
+        has_slot = [False, False]
+        for number in range(2):
+            slots().take(CpuSlot(partial(has_slot.__setitem__, number, True)))
+        return has_slot[1]
+
+    return asyncio.run(ask())
+
+
+def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None:
+    with pool(1) as workers:
+        [hand] = workers.hands
+
+        assert not hand.submit(asks_two_at_once).result(20)
+
+
+@pytest.mark.parametrize(("raised", "told"), [("KeyboardInterrupt", False), ("ValueError", True)])
+def test_a_worker_says_what_could_not_be_raised_unless_it_is_an_interruption(raised: str, told: bool) -> None:
+    script = (
+        "import sys; from fairplay.tournament.running.worker import hush; sys.unraisablehook = hush\n"
+        f"class Failing:\n    def __del__(self):\n        raise {raised}\n"
+        "Failing()\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert (raised in done.stderr) == told
