@@ -181,7 +181,6 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
         ((*FISH, "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
         ((*FISH, "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
         ((*FISH, "nowhere", "greedy"), "'nowhere' is no place to meet; write PORT or HOST:PORT"),
-        (("1", "greedy", "--verbose"), "--verbose makes no sense without --course\n"),
         (("1", "greedy", "--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
     ],
 )

@@ -19,6 +19,7 @@ from fairplay.cli.client.joining import LONGEST, LONGEST_LABEL, Outcome, Report,
 from fairplay.cli.options.match_options import (
     MOST_EVIDENCE,
     bot_logs_option,
+    log_messages,
     missing_here,
     pondering_option,
     refuse_unreadable,
@@ -144,7 +145,7 @@ class Reported:
 )
 @pondering_option
 @bot_logs_option
-@click.option("--verbose", is_flag=True, help="With --course: log each call and answer with its time, on stderr.")
+@click.option("--verbose", is_flag=True, help="Log each message, or call of a course, with its time, on stderr.")
 @click.pass_context
 def join(
     context: click.Context,
@@ -199,7 +200,7 @@ def join(
         )
         context.exit(0 if ended else 1)
     if verbose:
-        raise BadRequest("--verbose makes no sense without --course")
+        log_messages()
     where = far(player)
     if isinstance(where, Invitation):
         raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")

@@ -25,6 +25,7 @@ from fairplay.cli.options.match_options import (
     settings,
     show,
     sync_option,
+    verbose_option,
 )
 from fairplay.cli.options.tournament_options import cup_for, jobs_option, out_option, run_cup
 from fairplay.core.errors import BadRequest
@@ -51,6 +52,7 @@ from fairplay.referee.host import seats_by_age
 @journal_option
 @sync_option
 @quiet_option
+@verbose_option
 @events_option
 @lines_option
 @pace_option

@@ -24,6 +24,7 @@ from fairplay.cli.options.match_options import (
     sandbox_option,
     show,
     sync_option,
+    verbose_option,
 )
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
@@ -49,6 +50,7 @@ from fairplay.render.words import quoted
 @journal_option
 @sync_option
 @quiet_option
+@verbose_option
 @events_option
 @lines_option
 @pace_option

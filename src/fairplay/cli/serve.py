@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fairplay.cli.options.match_options import limit_option, refuse_unreadable
+from fairplay.cli.options.match_options import limit_option, refuse_unreadable, verbose_option
 from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
 
@@ -45,6 +45,7 @@ ALLOWED = {  # what makes sense beside what is served
 @click.option("--policy", metavar="HOW", help="Who plays with whom: order, shuffled, new-faces.  [default: order]")
 @click.option("--fill", metavar="PLAYER", help="A house player for seats that stay free.")
 @limit_option
+@verbose_option
 @click.option("--guests/--no-guests", default=None, help="May those play who have no token?  [default: they may]")
 @click.option("--window", type=Seconds(), metavar="S", help="Seconds to come back to a seat.  [default: 30]")
 @click.option("--back", type=Seconds(), metavar="S", help="Seconds to come back after a restart.  [default: 60]")

@@ -1,5 +1,6 @@
 """Call the clients of a course: a client for a whole tournament, and a channel to it for each match."""
 
+import logging
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -15,7 +16,7 @@ from fairplay.course.dialect import VOID, Call, Callee
 from fairplay.course.plain import reader
 from fairplay.players import values
 from fairplay.players.course_line import CourseLine
-from fairplay.players.remote import DEFAULT, Questioner
+from fairplay.players.remote import DEFAULT, LOG, Questioner, loggable
 from fairplay.players.values import IllFormed
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Budget, Limits
@@ -40,6 +41,7 @@ class Client(Questioner):
         self._line = line
         self.name = name  # in a stranger's words
         self.place = place  # where it came from, as HOST:PORT
+        self._debug = LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None
 
     @property
     def failed(self) -> Failed | None:
@@ -62,7 +64,10 @@ class Client(Questioner):
             with timer:
                 early = line.surplus()
                 if not early:
-                    await line.send(wire.encode(call) + b"\n")
+                    text = wire.encode(call) + b"\n"
+                    if self._debug is not None:
+                        self._debug("to %s: %s", self.name or self.place, loggable(text))
+                    await line.send(text)
                     received = await line.receive()
                     late = line.surplus()
         except TimeoutError:
@@ -73,6 +78,8 @@ class Client(Questioner):
             return self._failed(Fault.FLOOD, TOO_MUCH, timer, received or much.text)
         except IllFormed as wrong:
             return self._failed(Fault.MALFORMED, f"not a reply: {wrong}", timer, wrong.text)
+        if self._debug is not None:
+            self._debug("from %s after %.4f s: %s", self.name or self.place, timer.taken, loggable(received))
         if early:
             return self._failed(Fault.MALFORMED, TOO_EARLY, timer, early)
         if late:

@@ -1,7 +1,7 @@
 """Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
 
 import asyncio
-import re
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -12,7 +12,7 @@ import msgspec
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game
-from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.messages import Answer, Answered, Failed, Message, Start, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Budget, Limits
@@ -22,13 +22,14 @@ from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.changes import Change
 from fairplay.referee.local import NO_ACTION, NO_ANSWER
 from fairplay.referee.referee import NOT_DUE
+from fairplay.render.text import printable
 from fairplay.transport.line import Closed, Heard, Line, TooMuch
 from fairplay.transport.timer import Clock
 
 DEFAULT = Limits()
 MOST_RAW = 512  # bytes of a bad answer that are kept
 NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
-A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
+LOG = logging.getLogger("fairplay.players")  # at DEBUG: each question and reply, with its time
 Then = Callable[[Answer | HostFault], None]
 
 
@@ -91,6 +92,8 @@ class Remote(Questioner):
         self._replies = Replies(self._nonces.is_old)
         self.changed = self._hear_of if changes else None  # what tells the player of changes, if it listens
         self._unheard = b""  # the newest change, if the player could not take it at once
+        self._debug = LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None  # asked once: it is off nearly always
+        self._name = "player"  # until it is greeted by its own
         # Of the last question:
         self._nonce = ""
         self._limit = 0.0
@@ -174,6 +177,8 @@ class Remote(Questioner):
             self._due = self._action
         else:
             self._due = ACKNOWLEDGEMENT
+            if isinstance(message, Start):
+                self._name = message.names[message.seat]
         self._nonce = nonce = self._nonces.next()
         always = self._budget.always
         self._limit = limit = self._budget.allowed(message) if always is None else always
@@ -207,6 +212,8 @@ class Remote(Questioner):
         if self._unheard:
             line.send(self._unheard)
             self._unheard = b""
+        if self._debug is not None:
+            self._debug("to %s: %s", self._name, loggable(self._text))
         line.ask(self._text, self._hear)
 
     def _hear(self, heard: Heard) -> None:
@@ -223,7 +230,10 @@ class Remote(Questioner):
         elif type(value) is Wrong:
             self._fail(value, heard)
         else:
-            self._end(Answered(value, self._clock.end(), self._evidence))
+            taken = self._clock.end()
+            if self._debug is not None:
+                self._debug("from %s after %.4f s: %s", self._name, taken, loggable(heard))
+            self._end(Answered(value, taken, self._evidence))
 
     def _fail(self, what: Closed | TooMuch | Wrong | HostFault, received: bytes = b"") -> None:
         """End the question by what went wrong."""
@@ -294,6 +304,12 @@ class Remote(Questioner):
 
     def _failure(self, what: Closed | TooMuch | Wrong | TimeoutError, received: bytes = b"") -> Failed:
         """What went wrong, for the record."""
+        failed = self._failure_of(what, received)
+        if self._debug is not None:
+            self._debug("from %s after %.4f s: %s: %s", self._name, failed.took, failed.why, loggable(received))
+        return failed
+
+    def _failure_of(self, what: Closed | TooMuch | Wrong | TimeoutError, received: bytes) -> Failed:
         clock, limit = self._clock, self._limit
         match what:
             case Closed():
@@ -311,6 +327,12 @@ class Remote(Questioner):
 
 
 def described(received: bytes) -> str:
-    """Bytes from a stranger, for the record; but no token that somebody says, at hello or at the wrong moment."""
-    shown = A_TOKEN.sub(rb'\1"..."', received)[:MOST_RAW]
+    """Bytes from a stranger, for the record; but no token."""
+    shown = wire.without_token(received)[:MOST_RAW]
     return f"received {shown!r} ({len(received)} bytes, SHA-256 {sha256(received).hexdigest()})"
+
+
+def loggable(text: bytes) -> str:
+    """A line as it may stand in a log: whole, printable, and without a token."""
+    words = wire.without_token(text).decode(errors="replace").rstrip("\n")
+    return printable(words, len(words))

@@ -1,5 +1,6 @@
 """Stay with a host: at a house from match to match, and from one connection to the next when the line is lost."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -9,6 +10,7 @@ from random import uniform
 import msgspec
 
 from fairplay.core.errors import BadRequest
+from fairplay.players.remote import LOG, loggable
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import introduction, read_message, reply_to
 from fairplay.protocol.wire import Suspended, Welcome
@@ -79,6 +81,7 @@ class Visit:
         self._signed_in = False  # at a server
         self._refused = False  # for good
         self._played = 0  # matches, to the end
+        self._debug = LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None
         self._lock = threading.Lock()  # for the next four
         self._asked = ""  # the nonce of the last question
         self._reply = b""  # to that question, once there is one
@@ -98,6 +101,8 @@ class Visit:
                 return
             self._reply, self._said_by = text, self._send
             send = self._send
+        if self._debug is not None:
+            self._debug("to the host: %s", loggable(text))
         if send is not None:
             send(text)
 
@@ -167,6 +172,8 @@ class Visit:
     def _heard(self, lines: Iterator[bytes], send: Callable[[bytes], None]) -> Iterator[bytes]:
         """What comes over one connection and concerns the player."""
         for text in lines:
+            if self._debug is not None:
+                self._debug("from the host: %s", loggable(text))
             said = glimpse_of(text)
             if said.type == "hello" and not said.game and said.protocol == wire.PROTOCOL:
                 self._at_house = True

@@ -150,6 +150,7 @@ class Malformed(msgspec.Struct, frozen=True):
     why: str
 
 
+A_TOKEN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
 LONGEST_REASON = 60  # characters of what a decoder says
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoders raise
 encode = msgspec.json.Encoder().encode
@@ -189,6 +190,11 @@ def changed(change: Change) -> bytes:
     """What spectators see after a change, as a line."""
     match = change.match
     return encode(Changed(match=match.id, view=match.game.pack(change.view))) + b"\n"
+
+
+def without_token(text: bytes) -> bytes:
+    """What is said, but no token in it: it may be said at hello, or at the wrong moment."""
+    return A_TOKEN.sub(rb'\1"..."', text)
 
 
 def check_name(text: str | None) -> None:

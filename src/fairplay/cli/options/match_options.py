@@ -1,5 +1,6 @@
 """Share what all verbs have that play a match: their options, and how a match is shown."""
 
+import logging
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, redirect_stdout
@@ -62,6 +63,13 @@ sandbox_option = click.option(
 )
 pondering_option = click.option(
     "--pondering", is_flag=True, help="Let programs think while others are asked; else they are stopped."
+)
+verbose_option = click.option(
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, parameter, is_given: log_messages() if is_given else None,
+    help="Log each message to and from players that are not in this process, with its time, on stderr.",
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
 lines_option = click.option("--lines", is_flag=True, help="Print lines on a terminal too, instead of drawing in place.")
@@ -223,6 +231,12 @@ def hint(hosted: Hosted, sitting: Sitting) -> str:
             return f"; to go on with the match in {file}: the same command again"
         behind = " PLAYER..."
     return " ".join([f"; to go on with the match: fairplay resume {file}{behind}", *handed])
+
+
+def log_messages() -> None:
+    """Have each question and reply logged on stderr."""
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s.%(msecs)03d %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("fairplay").setLevel(logging.DEBUG)
 
 
 def refuse_unreadable(texts: Iterable[str]) -> None:

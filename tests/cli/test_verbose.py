@@ -1,0 +1,94 @@
+"""Log each message to and from players with --verbose, and nothing without it."""
+
+import logging
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.messages import Start, TakeTurn
+from fairplay.players.remote import Remote
+from fairplay.protocol.limits import Limits
+from tests.cli.command import SCRIPT, script
+from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
+from tests.toy import Toy
+
+BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
+SMALL = ("--set", "rows=3", "--set", "columns=3")
+TIME = r"\d\d:\d\d:\d\d\.\d{3}"
+
+
+def talk(line: Scripted) -> None:
+    """Say hello to a player, greet it as bob, and let it take a turn."""
+    game = Toy()
+    view = game.view(game.deal(2, bytes(32)), 1)
+
+    async def ask(loop: Clockwork) -> None:
+        remote = Remote(line, game, limits=Limits(move=5.0))
+        await remote.hello()
+        await remote.ask(Start(1, ("ann", "bob"), view))
+        await remote.ask(TakeTurn(view))
+
+    in_clockwork(ask)
+
+
+def scripted() -> Scripted:
+    secret = {"name": "bob", "token": "bob:secret"}
+    return Scripted((0.0, answering(secret)), (0.0, answering(None)), (0.25, answering({"type": "pass"})))
+
+
+def test_each_question_and_reply_is_logged_with_its_time_and_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "fairplay")
+
+    talk(scripted())
+
+    said = [record.getMessage() for record in caplog.records if record.name == "fairplay.players"]
+    assert [line.partition(":")[0] for line in said] == [
+        "to player",
+        "from player after 0.0000 s",
+        "to bob",
+        "from bob after 0.0000 s",
+        "to bob",
+        "from bob after 0.2500 s",
+    ]
+    assert '"type":"take_turn"' in said[4] and '"answer":{"type":"pass"}' in said[5]
+    assert "secret" not in caplog.text and '"token":"..."' in said[1]
+
+
+def test_what_is_no_answer_is_logged_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "fairplay")
+
+    talk(Scripted((0.0, answering(None)), (0.0, answering(None)), (0.5, b"\x1b[2Jjunk")))
+
+    last = caplog.records[-1].getMessage()
+    assert last == "from bob after 0.5000 s: not a reply: not JSON: \N{REPLACEMENT CHARACTER}[2Jjunk"
+
+
+def test_nothing_is_logged_unless_it_is_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    talk(scripted())
+
+    assert caplog.records == []
+
+
+def test_play_logs_what_a_program_is_told_and_says() -> None:
+    done = script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet", "--verbose")
+
+    assert done.code == 0
+    assert re.search(rf'^{TIME} to ann: {{"type":"take_turn".*}}$', done.err, re.MULTILINE)
+    assert re.search(rf'^{TIME} from ann after 0\.\d{{4}} s: {{"nonce":.*}}$', done.err, re.MULTILINE)
+    assert not re.search(r"^\d\d:\d\d", done.out, re.MULTILINE)
+
+
+def test_join_logs_what_the_host_says_and_what_the_player_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ("play", "fish", f"tcp:{port}", "greedy", *SMALL, "--quiet")
+    with subprocess.Popen([SCRIPT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as host:
+        done = script("join", f"127.0.0.1:{port}", "greedy", "--name", "ann", "--wait", "60", "--verbose")
+        host.communicate(timeout=60)
+
+    assert done.code == 0
+    assert re.search(rf'^{TIME} from the host: {{"type":"hello".*}}$', done.err, re.MULTILINE)
+    assert re.search(rf'^{TIME} to the host: {{"nonce":.*"answer":{{"type":"place".*}}$', done.err, re.MULTILINE)
