@@ -12,7 +12,7 @@ import msgspec
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay.core.game import Game
 from fairplay.core.match import Match
-from fairplay.core.messages import Answered
+from fairplay.core.messages import Answered, Evidence
 from fairplay.core.roles import Player
 from fairplay.games import Title, title
 from fairplay.games.fish import Fish
@@ -41,7 +41,7 @@ BY_HAND: dict[Any, Any] = {  # what cannot be made from the types of its fields
     BoardGame: TicTacToe(),
     Match: Match(Fish(), Fish().deal(2, bytes(32)), ("ann", "bob"), seed=bytes(32)),
     Player: print,
-    Answered: Answered(7, 0.5, str),
+    Answered: Answered(7, 0.5, Evidence),
 }
 
 

@@ -7,15 +7,18 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fairplay.cli.options.match_options import MOST_EVIDENCE
 from fairplay.core.chance import seed_from
+from fairplay.core.messages import Evidence
 from fairplay.core.roles import HousePlayer
 from fairplay.games import title
 from fairplay.games.fish import strategies
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
+from fairplay.render.evidence import describe_evidence
 from tests.alike import one_id, without_id
 from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script, without_scores
 
@@ -262,7 +265,8 @@ def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path)
     ]
     assert last == "    bob: RuntimeError: a bad day"
     (evidence,) = [entry["evidence"] for entry in map(json.loads, lines_of_facts(path)) if "evidence" in entry]
-    assert [line.removeprefix("    bob: ") for line in (clocks, *said, last)] == evidence.splitlines()
+    known = describe_evidence(msgspec.convert(evidence, Evidence))
+    assert [line.removeprefix("    bob: ") for line in (clocks, *said, last)] == known
 
 
 def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:

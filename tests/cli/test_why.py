@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fairplay import Journal, Match, Moment, Referee
 from fairplay.core.events import Ejected, Fault
-from fairplay.core.messages import Failed, TakeTurn
+from fairplay.core.messages import Evidence, Failed, TakeTurn
 from fairplay.core.roles import Record
 from fairplay.diagnosis.why import MOST_LINES
 from fairplay.games import title
@@ -20,6 +21,7 @@ from fairplay.games.q import Place, Placement, Q
 from fairplay.journal.appeal import Appeal, clauses
 from fairplay.journal.verify import read_lawful
 from fairplay.referee.local import Local
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.words import LONGEST
 from fairplay.testing.hostile import SHELF
 from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
@@ -105,6 +107,11 @@ def bot(directory: Path, name: str, source: str) -> str:
     return str(path)
 
 
+def evidence_of(appeal: Any) -> list[str]:
+    """What is known, in words."""
+    return describe_evidence(msgspec.convert(appeal["evidence"], Evidence))
+
+
 def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
     still = Journal(tmp_path, clock=lambda: 0.0, now=lambda: 1.7e9)
     path = played(tmp_path, [first, later(1, cheat)], partial(still.begin, players=("random", "./my bot.py")))
@@ -133,7 +140,7 @@ def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, t
     fault = bad.fault.value.replace("_", " ")
     assert words.startswith(f"Bad was ejected from a match of {game}: {fault} ({bad.moment.value})\n")
     assert f"why {one['why']}" in flat
-    assert not one["evidence"] or one["evidence"] in flat
+    assert all(line in flat for line in evidence_of(one))
     assert all(f"\n    {line}".rstrip() in words for line in one["text"].split("\n"))
     assert [f"    {command}" for command in one["commands"]] == words.splitlines()[-len(one["commands"]) :]
     if one["clause"]:
@@ -181,7 +188,7 @@ def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) 
     words = told(path).splitlines()
 
     [one] = data(path)
-    said = [line.strip() for line in one["evidence"].splitlines()]
+    said = [line.strip() for line in evidence_of(one)]
     assert "  why       the program ended with exit code 1" in words
     assert "  rule      none was broken" in words
     assert said[0].startswith("limit 4.000 s, taken 0.")
@@ -365,13 +372,13 @@ def test_very_long_evidence_is_told_in_part(tmp_path: Path) -> None:
     lines = plain(path)
     for line in lines:
         if line["type"] == "fact" and line["fact"]["type"] == "ejected":
-            line["evidence"] = "\n".join(f"sigh {number}" for number in range(MOST_LINES + 10))
+            line["evidence"] = {"detail": "\n".join(f"sigh {number}" for number in range(MOST_LINES + 10))}
     path.write_bytes(sealed(lines))
 
     words = told(path)
 
     assert f"sigh {MOST_LINES - 1}\n            and 10 more lines: see --json\n" in words
-    assert data(path)[0]["evidence"].endswith(f"sigh {MOST_LINES + 9}")
+    assert data(path)[0]["evidence"]["detail"].endswith(f"sigh {MOST_LINES + 9}")
 
 
 def test_json_holds_everything(tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ import msgspec
 from fairplay import Match, play_async
 from fairplay.core.chance import derive, seed_from
 from fairplay.core.game import Game
+from fairplay.core.messages import Evidence
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.players.address import open_player
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.protocol.limits import Limits
+from fairplay.render.evidence import describe_evidence
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.testing.scripted import AsyncScripted, playing
 from fairplay.transport.line import Call, Hear, Heard, Line
@@ -66,7 +68,7 @@ class Tapped(Line):
 
         self._line.listen(None if hear is None else note)
 
-    def evidence(self) -> str:
+    def evidence(self) -> Evidence:
         return self._line.evidence()
 
     def offer(self, text: bytes) -> bool:
@@ -141,4 +143,4 @@ async def shut_in(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tupl
     channels: list[Any] = [
         house_player(who, match, seat) if isinstance(who, str) else remote for seat, who in enumerate(table)
     ]
-    return await play_async(match, channels), program.evidence()
+    return await play_async(match, channels), "\n".join(describe_evidence(program.evidence()))

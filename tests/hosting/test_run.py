@@ -158,7 +158,7 @@ def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidenc
     assert outcome.host_fault == ""
     assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
     assert [seat for seat, _ in outcome.evidence] == [1]
-    assert "what it said" in outcome.evidence[0][1]
+    assert "what it said" in outcome.evidence[0][1].detail
     assert "what it said" not in repr(outcome.result)
 
 

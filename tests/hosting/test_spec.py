@@ -10,6 +10,7 @@ import pytest
 from fairplay import BadRequest, Entrant, Game, Limits, MatchSpec, Outcome, Sync, run
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
+from fairplay.core.messages import Evidence
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
@@ -41,7 +42,7 @@ OUTCOME = Outcome(
     result=Result((frozenset({0}),), (OUT,), seed=SEED.hex(), receipt=Receipt(7, "0f" * 32)),
     host_fault="the disk is full",
     journal="games/a-match.jsonl",
-    evidence=((1, "what it said"),),
+    evidence=((1, Evidence("what it said")),),
     turns=(Turns(2, 0.5, 0.25),),
     took=0.5,
 )

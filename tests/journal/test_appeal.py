@@ -125,7 +125,7 @@ def test_the_news_are_shown_to_whoever_failed_to_take_them(tmp_path: Path) -> No
 
     assert isinstance(appeal.shown, list)
     assert all(isinstance(tile, str) for tile in appeal.shown)
-    assert appeal.evidence.startswith("RuntimeError: a bad day")
+    assert appeal.evidence.detail.startswith("RuntimeError: a bad day")
 
 
 def test_only_its_own_hand_is_shown_to_whoever_was_ejected(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def test_what_a_failing_player_said_is_kept_for_the_record_and_not_made_public(t
 
     crashed = [line for line in plain(path) if "evidence" in line]
     assert len(crashed) == 2
-    assert all("what it said" in line["evidence"] for line in crashed)
+    assert all("what it said" in line["evidence"]["detail"] for line in crashed)
     assert "what it said" not in repr(watcher.events)
 
 

@@ -48,8 +48,8 @@ def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: 
     for failed in outcome.failures:
         assert 0 < len(failed.why) < 120
         assert failed.why.isprintable()
-        assert "limit" in failed.evidence
-        assert "credited" in failed.evidence
+        assert failed.evidence.limit is not None
+        assert failed.evidence.credited >= 0.0
         assert len(msgspec.json.encode(failed.evidence)) < 20_000
 
 

@@ -154,7 +154,7 @@ def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: Bad, game: str
 
     [why] = [ejected.why for ejected in final.ejected if ejected.seat == last]
     answer = table[last].told[-1][1]
-    evidence = answer.evidence if isinstance(answer, Failed) else ""
+    evidence = answer.evidence.detail if isinstance(answer, Failed) else ""
     assert 0 < len(why) < 200
     assert why.isprintable()
     assert len(evidence) < MOST_EVIDENCE + 300

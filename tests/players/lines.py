@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.transport.event_loop import TimingEventLoop, TimingSelector
 from fairplay.transport.line import Closed, Hear, Line, TooMuch
 
@@ -89,9 +90,9 @@ class Scripted(Line):
         self.listen(None)
         self.hung_up.append((last, within))
 
-    def evidence(self) -> str:
+    def evidence(self) -> Evidence:
         """What is known."""
-        return self._known
+        return Evidence(stderr=self._known) if self._known else NO_EVIDENCE
 
 
 def answering(answer: Any, question: int = -1) -> Reply:

@@ -78,7 +78,7 @@ def test_a_reply_to_a_turn_becomes_an_action() -> None:
     answer, calls = asked(TURN, b" [ 3 ] ")
 
     assert isinstance(answer, Answered) and answer.value == Play(3) and calls == [b'["turn",[]]\n']
-    assert answer.evidence is not None and "received b'[ 3 ]'" in answer.evidence()
+    assert answer.evidence is not None and answer.evidence().received == "b'[ 3 ]'"
 
 
 @pytest.mark.parametrize("reply", [b'"void"', b'["x"]', b"[[3]]", b"[true]"], ids=repr)

@@ -129,8 +129,8 @@ def test_what_is_no_answer_is_said_at_once_and_kept_as_evidence(reply: bytes, ex
     answer = with_client(lambda client, theirs: replying(client, theirs, reply))
 
     assert why(answer) == expected
-    assert f"received {reply[:100]!r}"[:100] in answer.evidence
-    assert "limit 20.000 s" in answer.evidence
+    assert answer.evidence.received.startswith(f"{reply[:100]!r}"[:90])
+    assert answer.evidence.limit == 20.0
 
 
 def test_white_space_without_end_is_too_much_and_is_not_even_read() -> None:
@@ -320,7 +320,7 @@ def test_every_call_has_its_own_limit_and_half_an_answer_does_not_stop_the_clock
 
     answer = in_no_time(act)
     assert why(answer) == (Fault.TIMED_OUT, "no answer within 2 s")
-    assert answer.took == pytest.approx(2.0, abs=0.01) and r"received b'[[[" in answer.evidence
+    assert answer.took == pytest.approx(2.0, abs=0.01) and answer.evidence.received.startswith("b'[[[")
 
 
 def test_who_never_reads_is_timed_out() -> None:

@@ -94,7 +94,7 @@ import json, sys, time
 for text in sys.stdin:
     line = json.loads(text)
     if line["type"] == "take_turn":
-        time.sleep(line["limit"] + 0.05)
+        time.sleep(line["limit"] + 1.0)
     if "nonce" in line:
         print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
 """
@@ -127,7 +127,7 @@ def ample(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("ample")
 @pytest.mark.parametrize("way", ["program", "connection"])
-def test_an_answer_50_ms_too_late_is_on_record_and_the_others_go_on_meanwhile(way: str, tmp_path: Path) -> None:
+def test_an_answer_that_comes_too_late_is_on_record_and_the_others_go_on_meanwhile(way: str, tmp_path: Path) -> None:
     async def host() -> list[dict[str, Any]]:
         if way == "program":
             line: Line = await Program.start([sys.executable, "-c", LATE], sandbox=Sandbox(Level.NONE))
@@ -146,7 +146,7 @@ def test_an_answer_50_ms_too_late_is_on_record_and_the_others_go_on_meanwhile(wa
     (late,) = [line for line in lines if line["type"] == "late"]
     assert (late["seat"], types[-2:]) == (1, ["late", "result"])
     assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # somebody played on before it came
-    assert 0.03 < late["overrun"] < 5.0
+    assert 0.5 < late["overrun"] < 25.0
 
 
 @pytest.mark.usefixtures("ample")

@@ -16,13 +16,14 @@ import pytest
 
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
-from fairplay.core.messages import Answered, Failed, Start, TakeTurn
+from fairplay.core.messages import Answered, Evidence, Failed, Start, TakeTurn
 from fairplay.players import process
-from fairplay.players.process import Program, fate
+from fairplay.players.process import Program
 from fairplay.players.remote import Remote
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
+from fairplay.render.evidence import describe_evidence, fate
 from fairplay.sandbox import cell, measures, process_tree
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.transport.line import Closed, TooMuch, acquired, received
@@ -49,6 +50,11 @@ MATCH = dealt(GAME, ["ann", "bob"], bytes(32))
 START, TURN = Start(0, MATCH.names, MATCH.view(0)), TakeTurn(MATCH.view(0))
 PATIENT = Limits(move=30, start_up=30)
 PLAIN = Sandbox(Level.NONE)
+
+
+def text_of(evidence: Evidence) -> str:
+    """What is known, in words."""
+    return "\n".join(describe_evidence(evidence))
 
 
 def ran(work: Coroutine[Any, Any, Any]) -> Any:
@@ -112,14 +118,14 @@ def test_how_it_ended_is_told(
     failed = last(ran(talk(command, sandbox, START, TURN)))
 
     assert (failed.fault, failed.why) == (Fault.CRASHED, why)
-    assert f"{why}; its stderr ends with:\nso long\n" in failed.evidence
+    assert f"{why}; its stderr ends with:\nso long" in text_of(failed.evidence)
 
 
 @every_level
 def test_the_end_of_a_long_stderr_is_kept(sandbox: Sandbox) -> None:
     failed = last(ran(talk(python("import sys; sys.stderr.write('x' * 10 ** 6 + 'the end'); sys.exit(1)"), sandbox)))
 
-    kept = failed.evidence.partition("ends with:\n")[2]
+    kept = failed.evidence.stderr or ""
     assert kept == "x" * (process.MOST_LAST_WORDS - len("the end")) + "the end"
 
 
@@ -139,7 +145,7 @@ def test_the_evidence_of_an_answer_holds_what_was_said_on_stderr_before_it(
     body = "def turn(view):\n    print('my cards', file=sys.stderr)\n    return {'type': 'pass'}"
     command = script(tmp_path, body)
 
-    async def evidence() -> str:
+    async def evidence() -> Evidence:
         remote = Remote(await Program.start(command, sandbox=sandbox), GAME, limits=PATIENT)
         try:
             await remote.hello()
@@ -150,7 +156,7 @@ def test_the_evidence_of_an_answer_holds_what_was_said_on_stderr_before_it(
         finally:
             await remote.close(None)
 
-    assert ran(evidence()).count("my cards") == 3
+    assert (ran(evidence()).stderr or "").count("my cards") == 3
 
 
 def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_busy(tmp_path: Path) -> None:
@@ -158,7 +164,7 @@ def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_bus
     os.mkfifo(said)
     source = f"import sys; input(); print('my cards', file=sys.stderr, flush=True); open({str(said)!r}, 'w'); input()"
 
-    async def evidence() -> str:
+    async def evidence() -> Evidence:
         program = await Program.start(python(source), sandbox=PLAIN)
         try:
             await acquired(program)
@@ -168,13 +174,13 @@ def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_bus
         finally:
             await program.hang_up(b"", 0.0)
 
-    assert "my cards" in ran(evidence())
+    assert "my cards" in (ran(evidence()).stderr or "")
 
 
 def test_what_is_said_on_stderr_need_not_be_text() -> None:
     failed = last(ran(talk(python("import os; os.write(2, bytes(range(256))); os._exit(1)"), PLAIN)))
 
-    assert "\ufffd" in failed.evidence
+    assert "\ufffd" in (failed.evidence.stderr or "")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +221,7 @@ def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
     failed = last(ran(talk([str(path)], sandbox)))
 
     assert (failed.fault, failed.why) == (Fault.CRASHED, "the program ended with exit code 127")
-    assert "its stderr ends with:\n" in failed.evidence
+    assert failed.evidence.stderr
 
 
 def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: Sandbox) -> None:
@@ -285,9 +291,9 @@ def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: Sandbox, 
         program = await Program.start(script(tmp_path), sandbox=sandbox)
         await Remote(program, GAME, limits=PATIENT).hello()
         await program.hang_up(b'{"type":"goodbye","why":"too slow"}\n', 60)
-        return program.evidence()
+        return text_of(program.evidence())
 
-    assert ran(sent_away()) == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow\n"
+    assert ran(sent_away()) == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow"
 
 
 ESCAPE = """
@@ -353,7 +359,7 @@ def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: 
 
 
 def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sandbox) -> None:
-    async def killed() -> tuple[bytes, str]:
+    async def killed() -> tuple[bytes, str | None]:
         heard, spoke = list[bytes](), asyncio.Event()
 
         def hear(text: bytes) -> None:
@@ -366,12 +372,12 @@ def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sand
         await spoke.wait()
         program.release()
         await program.hang_up(b"", 0)
-        return b"".join(heard), program.evidence()
+        return b"".join(heard), program.evidence().stderr
 
     heard, evidence = ran(killed())
 
     assert heard == b"hello\n"
-    assert evidence.endswith("its stderr ends with:\nhello\n")
+    assert evidence == "hello\n"
 
 
 def test_to_hang_up_twice_does_no_harm() -> None:

@@ -232,7 +232,7 @@ def test_what_is_said_before_the_first_call_is_no_answer(game: str, early: bytes
 
     assert isinstance(answer, Failed)
     assert (answer.fault, answer.why) == (Fault.MALFORMED, TOO_EARLY)
-    assert repr(early.strip())[2:-1] in answer.evidence
+    assert repr(early.strip())[2:-1] in answer.evidence.received
 
 
 @pytest.mark.parametrize("game", DIALECTS)

@@ -5,7 +5,7 @@ import pytest
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Acted, Ejected, Fault
 from fairplay.core.game import Moment
-from fairplay.core.messages import Answered, Failed
+from fairplay.core.messages import Answered, Evidence, Failed
 from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.referee.referee import judge, judge_acknowledgement
@@ -42,7 +42,7 @@ def test_whoever_is_shown_the_view_of_another_seat_is_judged_by_it() -> None:
 
 @pytest.mark.parametrize("fault", Fault)
 def test_a_failure_is_an_ejection_with_its_own_fault(fault: Fault) -> None:
-    fact = judge(FISH, VIEW, 0, Failed(fault, "it went wrong", evidence="a secret"))
+    fact = judge(FISH, VIEW, 0, Failed(fault, "it went wrong", evidence=Evidence("a secret")))
 
     assert fact == Ejected(0, fault, Moment.TURN, "it went wrong")
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairplay.core.events import Ejected, Fault, Result
 from fairplay.core.game import Moment
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.fish import Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.referee.host import Referee
@@ -206,7 +206,7 @@ def test_an_answer_where_none_is_due_is_malformed_and_kept_for_the_record(said: 
         answer = answer_of(Talking(said), message)
         assert isinstance(answer, Failed)
         assert (answer.fault, answer.why) == (Fault.MALFORMED, "answered where only an acknowledgement was due")
-        assert answer.evidence.startswith(evidence)
+        assert answer.evidence.detail.startswith(evidence)
 
 
 class Talking:
@@ -250,7 +250,7 @@ def test_what_was_said_is_evidence_and_not_public() -> None:
 
     assert isinstance(answer, Failed)
     assert answer.why == "raised ValueError"
-    assert answer.evidence.startswith("ValueError: I hold the red one (test_local.py, line ")
+    assert answer.evidence.detail.startswith("ValueError: I hold the red one (test_local.py, line ")
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
@@ -326,8 +326,8 @@ def test_what_is_said_of_an_exception_is_short_and_can_be_written_down(error: Ex
     answer = answer_of(raising(error))
 
     assert isinstance(answer, Failed)
-    assert msgspec.json.decode(msgspec.json.encode(answer.evidence)) == answer.evidence
-    assert len(answer.evidence) < MOST_EVIDENCE + 300
+    assert msgspec.json.decode(msgspec.json.encode(answer.evidence), type=Evidence) == answer.evidence
+    assert len(answer.evidence.detail) < MOST_EVIDENCE + 300
     assert answer.why.isprintable()
     assert len(answer.why) < 100
 

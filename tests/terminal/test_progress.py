@@ -12,6 +12,7 @@ import pytest
 
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
+from fairplay.core.messages import Evidence
 from fairplay.terminal import progress
 from fairplay.terminal.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
 from fairplay.tournament.counted import Counted
@@ -89,9 +90,9 @@ def test_ejections_and_void_attempts_before_an_interruption_are_counted() -> Non
 
 def test_a_crash_is_told_with_the_error_that_the_program_named(capsys: pytest.CaptureFixture[str]) -> None:
     crash = Ejected(0, Fault.CRASHED, Moment.GREETING, "the program ended with exit code 1")
-    said = "the program ended with exit code 1; its stderr ends with:\n  File x\nSyntaxError: '(' was never closed\n"
+    evidence = Evidence(code=1, stderr="  File x\nSyntaxError: '(' was never closed\n")
 
-    seen(watching(), PlayerEjected("m00001", "ann", crash, said))
+    seen(watching(), PlayerEjected("m00001", "ann", crash, evidence))
 
     line = "fairplay: ann was ejected from m00001: crashed, the program ended with exit code 1"
     assert capsys.readouterr().err == f"{line}: SyntaxError: '(' was never closed\n"

@@ -144,7 +144,7 @@ def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> N
 
     (verdict,), (event,) = noting.heard(BotTried), noting.heard(PlayerEjected)
     assert "SyntaxError" in verdict.why
-    assert "SyntaxError" in event.evidence.splitlines()[-1]
+    assert "SyntaxError" in (event.evidence.stderr or "").splitlines()[-1]
 
 
 @pytest.mark.parametrize("was_drawn", [True, False])

@@ -38,6 +38,7 @@ from fairplay.players.serve import serve_player
 from fairplay.players.visit import FIRST_PAUSE, LONGEST_PAUSE, STEADY, Visit
 from fairplay.protocol import wire
 from fairplay.referee.local import has_method
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.sandbox.level import Level
 from fairplay.terminal.person import Heard, Left, Person, hurrying
@@ -333,7 +334,7 @@ def joined_course(course: str, host: str, player: str, **options: Any) -> bool:
         )
     except PlayerFailed as error:
         say(f"the player failed, {in_words(error.failed.fault)}: {printable(error.failed.why, LONGEST)}")
-        for line in error.failed.evidence.splitlines()[-MOST_EVIDENCE:]:
+        for line in describe_evidence(error.failed.evidence)[-MOST_EVIDENCE:]:
             say(f"    {printable(line, LONGEST)}")
         return False
     except Lost as error:

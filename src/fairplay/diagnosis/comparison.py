@@ -9,6 +9,7 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.journal.reenact import MOMENTS
 from fairplay.journal.transcript import Heard
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 
 LONGEST = 600  # characters of an answer or a reason
@@ -84,9 +85,9 @@ def reason(ejected: Ejected) -> str:
 
 def evidence(answer: Answer) -> list[str]:
     """What else is known of a failure, in a line: where a program crashed, the last of what it said."""
-    if not isinstance(answer, Failed) or not answer.evidence.strip():
+    if not isinstance(answer, Failed) or not (lines := describe_evidence(answer.evidence)):
         return []
-    return [fit(answer.evidence.strip().splitlines()[-1 if answer.fault is Fault.CRASHED else 0])]
+    return [fit(lines[-1 if answer.fault is Fault.CRASHED else 0])]
 
 
 def fit(words: Any) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from fairplay.core.chance import seed_from
 from fairplay.core.events import Acted, Ejected, Event, Fact
 from fairplay.core.game import Moment
-from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, Failed, Message, TakeTurn
 from fairplay.diagnosis.trials import SEED, Bot, Trial
 from fairplay.diagnosis.troubles import Trouble, counted, explained, when
 from fairplay.diagnosis.why import describe_failure, in_short
@@ -28,6 +28,7 @@ from fairplay.players.remote import Remote
 from fairplay.protocol.limits import Budget, Limits
 from fairplay.protocol.wire import Introduction
 from fairplay.referee.host import Referee
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph
 from fairplay.transport import event_loop
@@ -192,12 +193,12 @@ class Gate:
 
     def _refuse(self, what: str, trouble: Trouble, trial: Trial) -> None:
         ejected, answer = trouble.ejected, trouble.answer
+        evidence = answer.evidence if isinstance(answer, Failed) else NO_EVIDENCE
         details = explained(trouble, trial, self._bot, colour=self._colour)
-        kind = (ejected.fault, ejected.why, *(answer.evidence.splitlines()[-1:] if isinstance(answer, Failed) else ()))
+        kind = (ejected.fault, ejected.why, *describe_evidence(evidence)[-1:])
         if kind in self._told:
             details = paragraph("when", *when(trouble, trial.match.names), "this was told above")
         self._told.add(kind)
-        evidence = answer.evidence if isinstance(answer, Failed) else ""
         self.why = self.why or f"{what}: {in_short(ejected.fault)}, {describe_failure(ejected, evidence)}"
         self._say("no", f"{what}: {in_short(ejected.fault)}, {ejected.why}", details)
 

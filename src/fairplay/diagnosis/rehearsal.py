@@ -6,7 +6,7 @@ from time import perf_counter
 
 from fairplay.core.events import Fact
 from fairplay.core.game import Seat
-from fairplay.core.messages import Answer, Message, Start, TakeTurn
+from fairplay.core.messages import Answer, Evidence, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel, Parting
 from fairplay.diagnosis.comparison import Comparison
 from fairplay.hosting.records import turns_taken
@@ -83,7 +83,7 @@ class Overheard(Line):
         await self._line.hang_up(last, within)
         self.tell_rest()
 
-    def evidence(self) -> str:
+    def evidence(self) -> Evidence:
         return self._line.evidence()
 
     def tell_rest(self) -> None:

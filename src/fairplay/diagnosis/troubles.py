@@ -1,22 +1,21 @@
 """Explain to the author of a bot what it would be ejected for, and what may help."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from fairplay.core.events import Acted, Ejected, Fact, Fault
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, TakeTurn, Tell
+from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, End, Failed, Message, TakeTurn, Tell
 from fairplay.diagnosis.trials import Bot, Trial
 from fairplay.diagnosis.why import FAULTS, alternatives, in_short, rule
 from fairplay.games import Title
 from fairplay.journal.appeal import clauses, lawful_in
 from fairplay.observers.reporter import in_words, label, standings
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph, plain
 
 FIRST_LINES, LAST_LINES = 4, 16  # of evidence: what became of the program, and the end of what it said
-RECEIVED = re.compile(r"^received b(.+) \(\d+ bytes, SHA-256", re.MULTILINE)
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -39,8 +38,8 @@ def explained(trouble: Trouble, trial: Trial, bot: Bot, *, colour: bool) -> Iter
     match trouble.answer:
         case Answered(action):
             yield from paragraph("answer", f"{name} {action}", plain(action))
-        case Failed(evidence=said):
-            yield from paragraph("evidence", *shortened(said.splitlines()))
+        case Failed(evidence=evidence):
+            yield from paragraph("evidence", *shortened(describe_evidence(evidence)))
     if isinstance(message, TakeTurn):
         yield from paragraph("lawful", *alternatives(lawful_in(game, message.view), "answer", name))
     yield from paragraph("advice", *advice(trouble, bot.address))
@@ -75,17 +74,18 @@ def shortened(evidence: Sequence[str]) -> Sequence[str]:
 
 def advice(trouble: Trouble, address: str) -> Iterator[str]:
     """What the author of the bot may have overlooked."""
-    why, evidence = trouble.ejected.why, trouble.answer.evidence if isinstance(trouble.answer, Failed) else ""
-    match trouble.ejected.fault, RECEIVED.search(evidence):
-        case ((Fault.MALFORMED | Fault.FLOOD), re.Match() as received) if not received[1][1:].startswith("{"):
-            yield f"something else than a reply came on stdout: {printable(received[1], 100)}; print to stderr instead"
-        case Fault.MALFORMED, _ if why.startswith("not a reply"):
+    why, evidence = trouble.ejected.why, trouble.answer.evidence if isinstance(trouble.answer, Failed) else NO_EVIDENCE
+    received = evidence.received.removeprefix("b")
+    match trouble.ejected.fault:
+        case Fault.MALFORMED | Fault.FLOOD if received and not received[1:].startswith("{"):
+            yield f"something else than a reply came on stdout: {printable(received, 100)}; print to stderr instead"
+        case Fault.MALFORMED if why.startswith("not a reply"):
             yield 'a reply is {"nonce": "...", "answer": ...} on one line, with the nonce of the question'
-        case Fault.TIMED_OUT, _ if trouble.message is None:
+        case Fault.TIMED_OUT if trouble.message is None:
             yield "a reply ends with a newline and is flushed: what stays in a buffer is never read"
-        case Fault.CRASHED, _ if trouble.message is None and "defines no player" in evidence:
+        case Fault.CRASHED if trouble.message is None and "defines no player" in (evidence.stderr or ""):
             yield f'a program that speaks the protocol itself is named exec:"python3 {address}"'
-        case Fault.CRASHED, _ if trouble.message is None and why.endswith(" 0") and address.startswith("exec:"):
+        case Fault.CRASHED if trouble.message is None and evidence.code == 0 and address.startswith("exec:"):
             yield "it has to read its stdin to the end; a file with a class Player or a function take_turn is ./file.py"
 
 

@@ -5,12 +5,14 @@ from typing import Any
 
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
+from fairplay.core.messages import Evidence
 from fairplay.games import title
 from fairplay.journal.appeal import MOST_COUNTED, Appeal, Lawful
 from fairplay.journal.replay import Recorded
 from fairplay.observers.reporter import in_words, label, standings
 from fairplay.players.address import IN_PROCESS
 from fairplay.players.location import of_the_house
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST, duration, paragraph, plain, quoted, wall_time
 
@@ -88,7 +90,7 @@ def answer(appeal: Appeal) -> Iterator[str]:
 
 def evidence(appeal: Appeal) -> Iterable[str]:
     """What else is known, but not everything if it is very long."""
-    lines = appeal.evidence.splitlines()
+    lines = describe_evidence(appeal.evidence)
     left_out = len(lines) - MOST_LINES
     return [*lines[:MOST_LINES], *([f"and {left_out} more lines: see --json"] if left_out > 0 else [])] or ["none"]
 
@@ -161,9 +163,9 @@ def rule(clause: str, text: str) -> Iterator[str]:
         yield from paragraph("rule", "none was broken")
 
 
-def describe_failure(ejected: Ejected, evidence: str) -> str:
-    """Why a player was ejected; of a crash with the last line of the evidence, where stderr names the error."""
-    last = evidence.strip().splitlines()[1:][-1:] if ejected.fault is Fault.CRASHED else []
+def describe_failure(ejected: Ejected, evidence: Evidence) -> str:
+    """Why a player was ejected; of a crash with the last line of stderr, which names the error."""
+    last = (evidence.stderr or "").strip().splitlines()[-1:] if ejected.fault is Fault.CRASHED else []
     return ": ".join([ejected.why, *(line for line in last if ejected.why not in line)])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairplay.core.events import Acted, Ejected, Event, Receipt
 from fairplay.core.game import Seat
-from fairplay.core.messages import Answer, Failed, Message, TakeTurn
+from fairplay.core.messages import NO_EVIDENCE, Answer, Evidence, Failed, Message, TakeTurn
 from fairplay.core.roles import UNRECORDED, Record
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -22,7 +22,7 @@ class Notes:
 
     def __init__(self, record: Record = UNRECORDED, took: Mapping[Seat, Sequence[float]] = NOTHING) -> None:
         self.clock: Callable[[], float] = time.perf_counter if record is UNRECORDED else record.clock
-        self.evidence: list[tuple[Seat, str]] = []  # (seat, what it said)
+        self.evidence: list[tuple[Seat, Evidence]] = []  # of those that failed
         self.took = defaultdict[Seat, list[float]](list, {seat: list(turns) for seat, turns in took.items()})
         self._record = record
         self._write = record.write
@@ -33,7 +33,7 @@ class Notes:
         elif isinstance(event, Ejected) and answer is not None:
             if isinstance(message, TakeTurn):
                 self.took[event.seat].append(answer.took)
-            if isinstance(answer, Failed) and answer.evidence:
+            if isinstance(answer, Failed) and answer.evidence != NO_EVIDENCE:
                 self.evidence.append((event.seat, answer.evidence))
         return self._write(event, message, answer)
 

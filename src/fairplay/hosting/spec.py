@@ -9,6 +9,7 @@ from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
+from fairplay.core.messages import Evidence
 from fairplay.games import game_with
 from fairplay.journal.requests import Sync, check_id
 from fairplay.protocol.limits import Limits
@@ -106,7 +107,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     result: Result | None
     host_fault: str = ""  # why there is no result
     journal: str | None = None  # its file
-    evidence: tuple[tuple[Seat, str], ...] = ()  # what failing players said; not for the public
+    evidence: tuple[tuple[Seat, Evidence], ...] = ()  # what is known of players that failed; not for the public
     turns: tuple[Turns, ...] = ()  # by seat
     took: float = 0.0  # seconds
 

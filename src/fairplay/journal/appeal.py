@@ -11,6 +11,7 @@ import msgspec
 from fairplay.core.errors import BadRequest, NotOnTurn
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment, Seat
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.games import is_known, title
 from fairplay.journal.lines import Entry, Late, Resumed, Seated
 from fairplay.journal.replay import Recorded
@@ -49,7 +50,7 @@ class Appeal(msgspec.Struct, frozen=True):
     overrun: float | None  # seconds by which its answer came too late; None: none came, or it was in time
     shown: Any  # the view, packed; the news; None: the result
     answer: Any  # the action that was refused; None: there was none
-    evidence: str
+    evidence: Evidence
     lawful: Lawful | None  # None: nothing but an acknowledgement was due
 
 
@@ -87,7 +88,7 @@ def appeal_of(recorded: Recorded, entry: Entry) -> Appeal:
         overrun=next((line.overrun for line in recorded.middle if isinstance(line, Late) and line.seat == seat), None),
         shown=entry.shown,
         answer=entry.answer,
-        evidence=entry.evidence,
+        evidence=entry.evidence or NO_EVIDENCE,
         lawful=lawful_in(game, game.unpack(entry.shown)) if on_turn else None,
     )
 

@@ -10,6 +10,7 @@ import msgspec
 
 from fairplay.core.events import Fact, Result
 from fairplay.core.game import Seat
+from fairplay.core.messages import Evidence
 
 FORMAT = 4
 NO_HASH = b"0" * 64  # what the first line is chained to
@@ -66,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=Tru
     fact: Fact
     shown: Any = None  # to a player that was ejected: the view, or the news
     answer: Any = None  # the action that was refused, so that it can be judged again
-    evidence: str = ""  # what else is known of the failure
+    evidence: Evidence | None = None  # what else is known of the failure
 
 
 class Late(msgspec.Struct, frozen=True, tag="late"):

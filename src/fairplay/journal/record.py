@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Receipt, Started
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, Failed, Message
+from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, Evidence, Failed, Message
 from fairplay.core.version import VERSION
 from fairplay.journal.append_file import AppendFile, Disk, created, reopened
 from fairplay.journal.lines import (
@@ -97,7 +97,7 @@ class MatchRecord:
             case Ejected(fault=fault):
                 shown = what_was_shown(self._game, message)
                 refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
-                evidence = "" if answer is None else known_of(answer)
+                evidence = None if answer is None else known_of(answer)
                 return self.append(Entry(self._seq, self._now(), took, event, shown, refused, evidence))
             case Started(names):
                 if self._resumed is not None:
@@ -290,8 +290,8 @@ def branched(recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> M
     return replace(recorded.at(facts), id=drawn_id(), names=names)
 
 
-def known_of(answer: Answer) -> str:
-    """What else is known of an answer for which somebody was ejected."""
+def known_of(answer: Answer) -> Evidence | None:
+    """What else is known of an answer for which somebody was ejected; None: nothing."""
     if isinstance(answer, Failed):
-        return answer.evidence
-    return "" if answer.evidence is None else answer.evidence()
+        return None if answer.evidence == NO_EVIDENCE else answer.evidence
+    return None if answer.evidence is None else answer.evidence()

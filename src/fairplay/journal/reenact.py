@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadJournal, HostFault
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault, Started
 from fairplay.core.game import Game, Moment
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import Unrecorded
 from fairplay.journal.lines import Entry, encode
 from fairplay.journal.replay import STUCK, Recorded, begin
@@ -135,7 +135,7 @@ class Again(Unrecorded):
                 if isinstance(call.message, TakeTurn):
                     return Answered(entry.answer)
             case Ejected(seat, fault, moment, why) if (seat, moment) == (call.seat, moment_of(call.message, entry)):
-                return Failed(fault, why, entry.took, entry.evidence)
+                return Failed(fault, why, entry.took, entry.evidence or NO_EVIDENCE)
         if isinstance(call.message, TakeTurn):
             raise BadJournal(self.line, f"this cannot happen on the turn of seat {call.seat}")
         return Answered(None)

@@ -10,7 +10,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
-from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
+from fairplay.core.messages import Answer, Answered, Evidence, Failed, Message, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.course.dialect import VOID, Call, Callee
 from fairplay.course.plain import reader
@@ -37,7 +37,7 @@ class Client(Questioner):
     """
 
     def __init__(self, line: CourseLine, name: str | None = None, place: str = "") -> None:
-        super().__init__(str)  # nothing is known of the other end of a connection
+        super().__init__(Evidence)  # nothing is known of the other end of a connection
         self._line = line
         self.name = name  # in a stranger's words
         self.place = place  # where it came from, as HOST:PORT

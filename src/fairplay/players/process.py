@@ -12,9 +12,11 @@ from typing import cast
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
+from fairplay.core.messages import Evidence
 from fairplay.players.bot_log import BotLog
 from fairplay.players.slots import CpuSlot, slots
 from fairplay.referee.closing import surely
+from fairplay.render.evidence import fate, signal_in
 from fairplay.sandbox.cell import Cell
 from fairplay.sandbox.level import Sandbox
 from fairplay.transport.framed import FramedLine
@@ -26,7 +28,6 @@ PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does
 CODE_WAIT = 1.0  # seconds for an exit code, once nothing more can be said or heard; a busy machine takes its time
 KILL_WAIT = 1.0  # seconds for a killed program to be gone
 MOST_READS = 20  # of stderr at once: no pipe holds more
-SIGNALS = range(1, 65)
 
 
 class Pipe(asyncio.Protocol):
@@ -190,12 +191,11 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
             self._kill()
             await surely(self._let_go())
 
-    def evidence(self) -> str:
+    def evidence(self) -> Evidence:
         """What became of it, and the end of what it said on stderr."""
         self._read_stderr()
         said = self._last_words.decode(errors="replace")
-        about = f"the program {fate(self._transport.get_returncode())}"
-        return f"{about}; its stderr ends with:\n{said}" if said else f"{about}; it said nothing on stderr"
+        return Evidence(code=self._transport.get_returncode(), stderr=said)
 
     # What the event loop calls.
 
@@ -347,17 +347,3 @@ def is_first(number: int) -> bool:
     except OSError:
         return False
     return any(line.startswith("NSpid:") and line.split()[-1] == "1" for line in lines)
-
-
-def fate(code: int | None) -> str:
-    """What an exit code says; above 128 it stands for a signal, as in shells."""
-    if code is None:
-        return "is still running"
-    number = signal_in(code)
-    return f"was killed by signal {number}" if number else f"ended with exit code {code}"
-
-
-def signal_in(code: int | None) -> int:
-    """The signal that an exit code stands for; 0: none."""
-    number = 0 if code is None else -code if code < 0 else code - 128
-    return number if number in SIGNALS else 0

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from fairplay.core.events import Fault
-from fairplay.core.messages import Failed
+from fairplay.core.messages import NO_EVIDENCE, Failed
 from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
 from fairplay.players.process import Program
-from fairplay.players.remote import described
+from fairplay.players.remote import with_received
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import Misunderstood, introduction, read_message, reply_to
 from fairplay.protocol.replies import Replies, Wrong
@@ -209,8 +209,8 @@ class Relay:
         asking.nonces.add(message.nonce)
 
         def failed(fault: Fault, why: str, heard: bytes = b"") -> ProgramFailed:
-            parts = [described(heard) if heard else "", "" if self._show else program.evidence()]
-            return ProgramFailed(Failed(fault, why, 0.0, "\n".join(filter(None, parts))), at_hello)
+            known = with_received(NO_EVIDENCE if self._show else program.evidence(), heard)
+            return ProgramFailed(Failed(fault, why, 0.0, known), at_hello)
 
         await acquired(program)
         try:

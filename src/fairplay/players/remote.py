@@ -8,11 +8,12 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game
-from fairplay.core.messages import Answer, Answered, Failed, Message, Start, TakeTurn
+from fairplay.core.messages import Answer, Answered, Evidence, Failed, Message, Start, TakeTurn
 from fairplay.core.roles import Parting
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Budget, Limits
@@ -36,7 +37,7 @@ Then = Callable[[Answer | HostFault], None]
 class Questioner:
     """Whoever asks somebody at the other end of a line, and keeps what became of it."""
 
-    def __init__(self, evidence: Callable[[], str]) -> None:
+    def __init__(self, evidence: Callable[[], Evidence]) -> None:
         self._evidence_there = evidence  # of the other end
         self._broken: Failed | None = None  # once it failed, it is not asked again
 
@@ -45,10 +46,9 @@ class Questioner:
         self._broken = Failed(fault, why, clock.taken, self._known(clock, received, detail))
         return self._broken
 
-    def _known(self, clock: Clock, received: bytes, detail: str = "") -> str:
+    def _known(self, clock: Clock, received: bytes, detail: str = "") -> Evidence:
         """What was received, the clocks, and what is known of the other end."""
-        parts = [detail, described(received) if received else "", clock.described(), self._evidence_there()]
-        return "\n".join(part for part in parts if part)
+        return clock.evidence(with_received(self._evidence_there(), received, detail))
 
 
 class Due(NamedTuple):
@@ -321,15 +321,18 @@ class Remote(Questioner):
         late = self._budget.late(limit) if self._due is self._action else f"no answer within {limit:g} s"
         return self._failed(Fault.TIMED_OUT, late, clock)
 
-    def _evidence(self) -> str:
+    def _evidence(self) -> Evidence:
         """What is known of the last answer, for one that is refused."""
         return self._known(self._clock, self._received)
 
 
-def described(received: bytes) -> str:
-    """Bytes from a stranger, for the record; but no token."""
-    shown = wire.without_token(received)[:MOST_RAW]
-    return f"received {shown!r} ({len(received)} bytes, SHA-256 {sha256(received).hexdigest()})"
+def with_received(known: Evidence, received: bytes, detail: str = "") -> Evidence:
+    """What is known, and the bytes that came from a stranger; but no token."""
+    if not received:
+        return replace(known, detail=detail) if detail else known
+    shown = repr(wire.without_token(received)[:MOST_RAW])
+    digest = sha256(received).hexdigest()
+    return replace(known, detail=detail, received=shown, size=len(received), sha256=digest)
 
 
 def loggable(text: bytes) -> str:

@@ -29,8 +29,8 @@ from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.core.roles import UNRECORDED, Parting
 from fairplay.games import HANDED, others, title
 from fairplay.players.address import open_player
-from fairplay.players.process import fate
 from fairplay.referee.local import Local
+from fairplay.render.evidence import fate
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.players.thinking")
 KILL_WAIT = 1.0  # seconds for a killed process to be gone

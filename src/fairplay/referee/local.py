@@ -8,7 +8,7 @@ import msgspec
 
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
-from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import UNRECORDED, Parting, Player, Strategy
 from fairplay.referee.changes import Change
 from fairplay.referee.referee import NOT_DUE
@@ -16,6 +16,7 @@ from fairplay.referee.referee import NOT_DUE
 MOST_EVIDENCE = 512  # characters
 MOST_NAME = 64
 NO_ACTION = "the answer is not an action of this game"
+UNREAD = "the answer could not be read"
 NO_ANSWER = "the answer is None (null in JSON): take_turn must return an action"
 encode = msgspec.json.Encoder().encode
 STANDARD, OTHERS = functools.__file__.removesuffix("functools.py"), msgspec.__file__.removesuffix("msgspec/__init__.py")
@@ -54,11 +55,13 @@ class Local:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            why, evidence = describe(error)
-            return Failed(Fault.CRASHED, why, clock() - since, evidence)
+            why, detail = describe(error)
+            return Failed(Fault.CRASHED, why, clock() - since, Evidence(detail))
         took = clock() - since
         if not isinstance(message, TakeTurn):
-            return Answered(None, took) if value is None else Failed(Fault.MALFORMED, NOT_DUE, took, plainly(value))
+            if value is None:
+                return Answered(None, took)
+            return Failed(Fault.MALFORMED, NOT_DUE, took, Evidence(plainly(value)))
         try:
             # As plain data: what is no action, or only pretends to be, does not survive the round trip.
             return Answered(self._decode(encode(value)), took)
@@ -67,9 +70,9 @@ class Local:
         except msgspec.ValidationError as error:
             if value is None:
                 return Failed(Fault.MALFORMED, NO_ANSWER, took)
-            return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {error}"[:MOST_EVIDENCE])
+            return Failed(Fault.MALFORMED, NO_ACTION, took, Evidence(f"{UNREAD}: {error}"[:MOST_EVIDENCE]))
         except BaseException as error:  # whatever a foreign object does while it is taken apart
-            return Failed(Fault.MALFORMED, NO_ACTION, took, f"the answer could not be read: {describe(error)[1]}")
+            return Failed(Fault.MALFORMED, NO_ACTION, took, Evidence(f"{UNREAD}: {describe(error)[1]}"))
 
     def close(self, parting: Parting) -> None:
         """Nothing has to be cut; whoever was ejected hears why, all others have their receipt, and none can do harm."""
@@ -93,8 +96,8 @@ class Local:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                why, evidence = describe(error)
-                self._crashed = Failed(Fault.CRASHED, why, 0.0, evidence)
+                why, detail = describe(error)
+                self._crashed = Failed(Fault.CRASHED, why, 0.0, Evidence(detail))
 
     def _tell(self, message: Start | Tell | End) -> Any:
         if isinstance(message, Tell):
@@ -150,8 +153,8 @@ def describe(error: BaseException) -> tuple[str, str]:
                 place = f" ({file.rpartition('/')[2][-MOST_NAME:]}, line {trace.tb_lineno})"
             trace = trace.tb_next
         said = error.args[0] if error.args and type(error.args[0]) is str else ""
-        evidence = f"{kind}: {said[:MOST_EVIDENCE]}{place}"
-        return f"raised {kind}", evidence.encode(errors="backslashreplace").decode()
+        detail = f"{kind}: {said[:MOST_EVIDENCE]}{place}"
+        return f"raised {kind}", detail.encode(errors="backslashreplace").decode()
     except KeyboardInterrupt:
         raise
     except BaseException:

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from fairplay.core.events import Ejected
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.tournament.counted import Counted, Names, Ranking
 
 log = logging.getLogger("fairplay")
@@ -49,7 +50,7 @@ class PlayerEjected(msgspec.Struct, frozen=True, tag="ejected"):
     match: str
     name: str
     ejected: Ejected
-    evidence: str = ""  # what else is known of it; not for the public
+    evidence: Evidence = NO_EVIDENCE  # what else is known of it; not for the public
 
 
 class MatchEnded(msgspec.Struct, frozen=True, tag="ended"):

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 from fairplay.core.events import Fault
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.protocol import wire
 from fairplay.referee.closing import surely
 from fairplay.transport.line import Closed, Cut, Hear, Heard, Line
@@ -116,13 +117,9 @@ class LastingLine(Line):
                 asyncio.get_running_loop().call_soon(self._heard, self._gone)
             self._on_gone()
 
-    def evidence(self) -> str:
-        """What is known of the connection, and for how long there is none."""
-        known = "" if self._line is None else self._line.evidence()
-        if self._there:
-            return known
-        away = f"the connection was lost {asyncio.get_running_loop().time() - self._away_since:.3f} s before"
-        return f"{known}\n{away}" if known else away
+    def evidence(self) -> Evidence:
+        """For how long there is no connection, if there is none."""
+        return NO_EVIDENCE if self._there else Evidence(away=asyncio.get_running_loop().time() - self._away_since)
 
     def _heard(self, heard: Heard) -> None:
         """Pass on what came; but not that a line was lost, as somebody may come back."""

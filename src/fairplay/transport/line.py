@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 
 
 class Closed(Exception):
@@ -89,9 +90,9 @@ class Line(Protocol):
         Whoever listens meanwhile hears that the line is closed.
         """
 
-    def evidence(self) -> str:
+    def evidence(self) -> Evidence:
         """What is known of the other end when it failed: an exit code, its last words."""
-        return ""
+        return NO_EVIDENCE
 
 
 async def acquired(line: Line) -> None:

@@ -21,6 +21,9 @@ from math import inf
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from msgspec.structs import replace
+
+from fairplay.core.messages import Evidence
 from fairplay.protocol.limits import FOREVER
 from fairplay.transport.event_loop import TimingEventLoop
 
@@ -194,13 +197,12 @@ class Clock:
         assert self._lag is not None
         return self._lag.passed(self._asked, asyncio.get_running_loop().time()) - self._limit
 
-    def described(self) -> str:
-        """The clocks, for the record; empty: nobody had to hurry."""
+    def evidence(self, known: Evidence) -> Evidence:
+        """What is known, and the clocks; but not those of a player that may take all its time."""
         if self._limit >= FOREVER:
-            return ""
-        limit, taken = self._limit, self.taken
-        credit = max(0.0, self._over - self._asked.since - taken)
-        return f"limit {limit:.3f} s, taken {taken:.3f} s, credited for delays of the host {credit:.3f} s"
+            return known
+        credited = max(0.0, self._over - self._asked.since - self.taken)
+        return replace(known, limit=self._limit, taken=round(self.taken, 6), credited=round(credited, 6))
 
     def look(self) -> None:
         """See whether the time is really up, or only the alarm was: then it is due later."""

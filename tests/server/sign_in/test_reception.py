@@ -391,7 +391,7 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
             await door.callers[-1].reply({"name": "bob", "token": CANARY})
             found = await question
             assert isinstance(found, Failed)
-            assert "received" in found.evidence
+            assert found.evidence.received
             return f"{said} {door.house.told} {found} {found.evidence} {vars(visitor)}"
 
     shown = run(host())

@@ -66,4 +66,4 @@ def test_what_is_known_of_an_ejection_is_told_though_its_match_ended_meanwhile(t
     played(cup, tmp_path, observers=[noting])
 
     (ejected,) = noting.heard(PlayerEjected)
-    assert "RuntimeError: enough" in ejected.evidence
+    assert "RuntimeError: enough" in (ejected.evidence.stderr or ejected.evidence.detail)

@@ -18,6 +18,7 @@ from fairplay.players.process import CHUNK
 from fairplay.players.relay import ProgramFailed, Relay
 from fairplay.players.visit import Visit
 from fairplay.protocol import wire
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.transport import event_loop
 from fairplay.transport.dial import Lost
@@ -126,5 +127,5 @@ def explained(failed: Failed, address: str, *, at_hello: bool) -> Iterator[str]:
     yield f"the player failed, {in_words(failed.fault)}: {printable(failed.why, LONGEST)}"
     asked = None if at_hello else Tell(None)  # what else it was does not matter
     trouble = Trouble(Ejected(0, failed.fault, Moment.GREETING, failed.why), asked, failed)
-    for line in (*shortened(failed.evidence.splitlines()), *advice(trouble, address)):
+    for line in (*shortened(describe_evidence(failed.evidence)), *advice(trouble, address)):
         yield f"    {printable(line, LONGEST)}"

@@ -24,6 +24,7 @@ from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Command, far, kept_in_process
 from fairplay.protocol.limits import Limits, limits_from
 from fairplay.referee.host import Referee
+from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.render.words import quoted
 from fairplay.sandbox.level import Level
@@ -212,8 +213,8 @@ def missing_here(terms: Terms) -> list[str]:
 
 def tell_evidence(notes: Notes, names: Sequence[str]) -> None:
     """Say what failing players said, to whoever runs the match."""
-    for seat, said in notes.evidence:
-        for line in said.splitlines()[-MOST_EVIDENCE:]:
+    for seat, evidence in notes.evidence:
+        for line in describe_evidence(evidence)[-MOST_EVIDENCE:]:
             click.echo(f"    {printable(names[seat], 40)}: {printable(line, 600)}")
 
 

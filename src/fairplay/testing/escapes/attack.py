@@ -18,6 +18,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault
+from fairplay.core.messages import NO_EVIDENCE
 from fairplay.games import GAMES, title
 from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
@@ -162,8 +163,8 @@ def judged(beast: Beast, outcome: Outcome, outside: Outside, left: Sequence[str]
         return Verdict.GOT_OUT, f"the host failed: {outcome.host_fault}"
     honest = len(outcome.names) - 1
     own = next((it for it in outcome.result.ejected if it.seat == honest - 1), None)
-    said = dict(outcome.evidence).get(honest - 1, "")
-    if done := outside.harm("".join(text for _, text in outcome.evidence)):
+    said = dict(outcome.evidence).get(honest - 1, NO_EVIDENCE).stderr or ""
+    if done := outside.harm("".join(evidence.stderr or "" for _, evidence in outcome.evidence)):
         return Verdict.GOT_OUT, "; ".join(done)
     if left:
         return Verdict.GOT_OUT, f"{len(left)} of its processes survived the match"

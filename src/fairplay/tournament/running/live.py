@@ -3,6 +3,7 @@
 import msgspec
 
 from fairplay.core.events import Ejected
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.hosting.sitting import path_of
 from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.lines import Entry
@@ -49,20 +50,20 @@ class Live:
         for id, match in self._watched.items():
             for entry in match.news():
                 if isinstance(entry.fact, Ejected):
-                    self._tell(id, match, entry.fact, entry.evidence)
+                    self._tell(id, match, entry.fact, entry.evidence or NO_EVIDENCE)
 
     def ended(self, outcome: Outcome) -> None:
         """A match has ended: tell what was not told before."""
         match = self._watched.pop(outcome.id)
         evidence = dict(outcome.evidence)
         for ejected in outcome.result.ejected if outcome.result is not None else ():
-            self._tell(outcome.id, match, ejected, evidence.get(ejected.seat, ""))
+            self._tell(outcome.id, match, ejected, evidence.get(ejected.seat, NO_EVIDENCE))
 
     def forget(self, id: str) -> None:
         """A match will not be played any more."""
         self._watched.pop(id, None)
 
-    def _tell(self, id: str, match: Watched, ejected: Ejected, evidence: str) -> None:
+    def _tell(self, id: str, match: Watched, ejected: Ejected, evidence: Evidence) -> None:
         if ejected.seat not in match.told and ejected.seat < len(match.names):
             match.told.add(ejected.seat)
             self._audience.tell(PlayerEjected(id, match.names[ejected.seat], ejected, evidence))

@@ -1,0 +1,41 @@
+"""Put into words what is known of an answer that was refused, or did not come."""
+
+from fairplay.core.messages import Evidence
+
+SIGNALS = range(1, 65)
+
+
+def describe_evidence(evidence: Evidence) -> list[str]:
+    """What is known, line by line; nothing, if nothing is.
+
+    >>> describe_evidence(Evidence(limit=5.0, taken=5.0, code=1, stderr="oh\\n"))
+    ['limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s',
+    'the program ended with exit code 1; its stderr ends with:', 'oh']
+    """
+    lines = evidence.detail.splitlines()
+    if evidence.size:
+        lines.append(f"received {evidence.received} ({evidence.size} bytes, SHA-256 {evidence.sha256})")
+    if evidence.limit is not None:
+        taken, credited = evidence.taken, evidence.credited
+        clocks = f"limit {evidence.limit:.3f} s, taken {taken:.3f} s, credited for delays of the host {credited:.3f} s"
+        lines.append(clocks)
+    if evidence.stderr is not None:
+        said = "its stderr ends with:" if evidence.stderr else "it said nothing on stderr"
+        lines += [f"the program {fate(evidence.code)}; {said}", *evidence.stderr.splitlines()]
+    if evidence.away is not None:
+        lines.append(f"the connection was lost {evidence.away:.3f} s before")
+    return lines
+
+
+def fate(code: int | None) -> str:
+    """What an exit code says; above 128 it stands for a signal, as in shells."""
+    if code is None:
+        return "is still running"
+    number = signal_in(code)
+    return f"was killed by signal {number}" if number else f"ended with exit code {code}"
+
+
+def signal_in(code: int | None) -> int:
+    """The signal that an exit code stands for; 0: none."""
+    number = 0 if code is None else -code if code < 0 else code - 128
+    return number if number in SIGNALS else 0
