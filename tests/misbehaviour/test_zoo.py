@@ -163,14 +163,15 @@ def test_who_lies_is_not_believed() -> None:
 
 
 def test_who_computes_when_it_should_rest_is_found_out() -> None:
-    """It is asked, and so nobody stops it; but it counts as if the other were."""
+    """It is asked, and so nobody stops it; but it counts as if the other were. On a busy machine it takes its time."""
     turn = """
 import threading
 global greeted
 threading.Thread(target=burn, daemon=True).start()
 greeted = time.monotonic()
-time.sleep(0.7)
-rested_or_out()
+while time.process_time() < 0.6 and time.monotonic() < greeted + 15:
+    time.sleep(0.05)
+rested_or_out(until=time.monotonic() - greeted)
 """
     attempt = what_became_of(Beast(name="burns", tries="it", turn=turn))
 

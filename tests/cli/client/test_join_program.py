@@ -103,7 +103,7 @@ def said(done: Done) -> list[str]:
 
 @pytest.mark.parametrize("scheme", LISTEN)
 def test_a_program_plays_at_a_host_elsewhere(scheme: str) -> None:
-    plain = Path(__file__).parents[2] / "examples" / "bots" / "fish_plain.py"
+    plain = Path(__file__).parents[3] / "examples" / "bots" / "fish_plain.py"
 
     done, result = against_greedy(f"exec:{sys.executable} {plain}", "--name", "ann", scheme=scheme)
 

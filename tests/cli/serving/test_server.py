@@ -18,7 +18,7 @@ from tests.cli.command import SCRIPT, Done, fairplay, refusal, script, started
 from tests.cli.open_house import ENOUGH, open_house
 from tests.some import some
 
-SERVING = Path(__file__).parents[2] / "docs" / "serving.md"
+SERVING = Path(__file__).parents[3] / "docs" / "serving.md"
 FISH = ("fish", "--port", "0", "--set", "rows=4", "--set", "columns=4")
 
 

@@ -189,7 +189,7 @@ def is_number(text: str) -> bool:
 
 def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Path) -> None:
     written(tmp_path, by_lot(NAMES))
-    page = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "tournaments.md").read_text()
     section = page.partition("### results.csv")[2].partition("\n## ")[0]
 
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]

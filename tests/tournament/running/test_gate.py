@@ -19,7 +19,7 @@ from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import Cup
 from tests.players.programs import PYTHON, gained, holdings, nothing_left
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 READY = Entrant(f"exec:{shlex.join([*PYTHON, str(EXAMPLES / 'bots' / 'fish_plain.py')])}", "ready")
 
 

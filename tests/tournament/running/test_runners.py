@@ -38,8 +38,8 @@ from tests.tournament.players import FLAG
 from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
 
 HONEST = cup_of(f"bad={BAD}Cheat", "random", "greedy", "lookahead:1", format=RoundRobin(games=24))
-ROOT = str(Path(__file__).parents[2])
-BOT = str(Path(__file__).parents[2] / "examples" / "a_player.py")
+ROOT = str(Path(__file__).parents[3])
+BOT = str(Path(__file__).parents[3] / "examples" / "a_player.py")
 
 
 def at_last(is_so: Callable[[], bool]) -> bool:
