@@ -1,5 +1,6 @@
 """Run the command as its users do, in this process for speed or in one of its own."""
 
+import logging
 import os
 import re
 import signal
@@ -49,11 +50,15 @@ class Done(NamedTuple):
 def fairplay(*arguments: str) -> Done:
     """Run it in this process."""
     out, err, code = StringIO(), StringIO(), 0
+    root, log = logging.getLogger(), logging.getLogger("fairplay")
+    handlers, level = root.handlers[:], log.level
     with patch.object(sys, "argv", ["fairplay", *arguments]), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = int(end.code or 0)
+    root.handlers[:] = handlers
+    log.setLevel(level)
     return Done(code, out.getvalue(), without_warning(err.getvalue()))
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from fairplay.core.events import Fault
-from fairplay.core.messages import NO_EVIDENCE, Failed
+from fairplay.core.messages import Failed
 from fairplay.players.backlog import Backlog
 from fairplay.players.bot_log import BotLog
 from fairplay.players.process import Program
@@ -209,8 +211,10 @@ class Relay:
         asking.nonces.add(message.nonce)
 
         def failed(fault: Fault, why: str, heard: bytes = b"") -> ProgramFailed:
-            known = with_received(NO_EVIDENCE if self._show else program.evidence(), heard)
-            return ProgramFailed(Failed(fault, why, 0.0, known), at_hello)
+            known = program.evidence()
+            if self._show is not None:  # then its stderr was seen
+                known = replace(known, stderr=None)
+            return ProgramFailed(Failed(fault, why, 0.0, with_received(known, heard)), at_hello)
 
         await acquired(program)
         try:
