@@ -5,8 +5,9 @@ import os
 import signal
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import cast
 
@@ -90,9 +91,15 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         begun: list[Program] = []
 
         async def begin() -> None:
-            with pipe() as (stdout, out), pipe() as (stderr, err):
-                _, program = await loop.subprocess_exec(
-                    lambda: cls(cell, hear, log),
+            program = cls(cell, hear, log)
+            with ExitStack() as undo, pipe() as (stdout, out), pipe() as (stderr, err):
+                program._reading, _ = await loop.connect_read_pipe(program._stdout_pipe, read_end(stdout))
+                undo.callback(program._reading.close)
+                undo.callback(program._end)  # before that, as nothing is to be found out of it
+                program._stderr, _ = await loop.connect_read_pipe(program._stderr_pipe, read_end(stderr))
+                undo.callback(program._stderr.close)
+                await loop.subprocess_exec(
+                    lambda: program,
                     *cell.words,
                     stdin=PIPE,
                     stdout=out,
@@ -100,14 +107,9 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
                     pass_fds=cell.inherited,
                     start_new_session=True,  # a Ctrl-C is for us
                 )
+                undo.pop_all()
                 cell.leave()
                 begun.append(program)
-                program._reading, _ = await loop.connect_read_pipe(
-                    program._stdout_pipe, os.fdopen(os.dup(stdout), "rb", 0)
-                )
-                program._stderr, _ = await loop.connect_read_pipe(
-                    program._stderr_pipe, os.fdopen(os.dup(stderr), "rb", 0)
-                )
             cell.freezer.freeze()  # until it is first asked: it would take time from others
 
         try:
@@ -330,6 +332,11 @@ def pipe() -> Iterator[tuple[int, int]]:
     finally:
         os.close(reads)
         os.close(writes)
+
+
+def read_end(number: int) -> FileIO:
+    """A file of its own for the end of a pipe from which one reads."""
+    return FileIO(os.dup(number))
 
 
 def children(pid: int) -> list[int]:
