@@ -8,9 +8,10 @@ SIGNALS = range(1, 65)
 def describe_evidence(evidence: Evidence) -> list[str]:
     """What is known, line by line; nothing, if nothing is.
 
-    >>> describe_evidence(Evidence(limit=5.0, taken=5.0, code=1, stderr="oh\\n"))
-    ['limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s',
-    'the program ended with exit code 1; its stderr ends with:', 'oh']
+    >>> print(*describe_evidence(Evidence(limit=5.0, taken=5.0, code=1, stderr="oh")), sep="\\n")
+    limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s
+    the program ended with exit code 1; its stderr ends with:
+    oh
     """
     lines = evidence.detail.splitlines()
     if evidence.size:
