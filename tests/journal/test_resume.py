@@ -204,6 +204,12 @@ def an_end_that_was_changed_before_a_torn_line(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1] + b'#{"type":"fact","seq":6')
 
 
+def an_end_that_was_changed_before_a_line_that_lacks_only_its_end(path: Path) -> None:
+    cut(path, 7)
+    *lines, before, last, _ = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([*lines, before + b"*" + last]))
+
+
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
@@ -212,6 +218,10 @@ def an_end_that_was_changed_before_a_torn_line(path: Path) -> None:
         (unlawful_but_chained, "line 5: it was the turn|line 5: this is not lawful"),
         (an_end_that_is_not_torn, r"^line 6 \(byte \d+\): the end of this line was changed"),
         (an_end_that_was_changed_before_a_torn_line, r"^line 6 \(byte \d+\): the end of this line was changed"),
+        (
+            an_end_that_was_changed_before_a_line_that_lacks_only_its_end,
+            r"^line 6 \(byte \d+\): the end of this line was",
+        ),
         (Path.unlink, "cannot be opened: No such file"),
     ],
 )

@@ -42,6 +42,7 @@ OUT_OF_PLACE = {
 }
 STUCK = "nobody could go on here"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
+SEAL = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
@@ -187,9 +188,10 @@ def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
         lines.append(value)
         heads.append(digest.decode())
         byte += len(line) + 1
-    begun = SEALED.match(tail)
-    if begun is not None and begun.end() < len(tail):  # all of it was written, so its end was there once
-        raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
+    for end in SEAL.finditer(tail):  # a line of which all was written, so its end was there once
+        is_last = SEAL.search(tail, end.end()) is None
+        if end.end() < len(tail) and (is_last or seal(before + match + tail[: end.start()]) == end[1]):
+            raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
     return lines, tuple(heads), len(tail)
 
 
