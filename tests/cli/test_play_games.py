@@ -177,6 +177,10 @@ REFUSED = {
         (*TABLE, "--out", "x"),
         "--out makes no sense with a single match; see: fairplay play --help",
     ),
+    "a log of messages of several": (
+        (*TABLE, "--games", "2", "--verbose"),
+        "--verbose makes no sense with --games; see: fairplay play --help",
+    ),
     "a folder without a name": (
         (*TABLE, "--games", "2", "--out", ""),
         "Invalid value for '--out': this names no folder",

@@ -600,6 +600,25 @@ def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) 
     assert run(host()) == ["in time", "late"]
 
 
+def test_behind_a_request_that_is_refused_nothing_is_kept() -> None:
+    async def host() -> int:
+        ours, theirs = socket.socketpair()
+        line = await over_websocket(ours)
+        with theirs:
+            theirs.setblocking(False)
+            for _ in range(20):
+                await asyncio.get_running_loop().sock_sendall(
+                    theirs, b"GET / HTTP/1.1\r\n\r\n" + b"x" * wire.MOST_BYTES
+                )
+                await asyncio.sleep(0)
+            with pytest.raises(Closed, match="did not ask for a WebSocket"):
+                await received(line)
+            await line.hang_up(b"", 0)
+        return len(line._request or b"")
+
+    assert run(host()) < 2 * wire.MOST_BYTES
+
+
 def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
     async def host() -> None:
         async with line_and_surfer() as (line, _):

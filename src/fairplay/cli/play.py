@@ -15,6 +15,7 @@ from fairplay.cli.options.match_options import (
     limit_option,
     limits_named,
     lines_option,
+    log_messages,
     pace_option,
     pictures_option,
     placed,
@@ -79,6 +80,7 @@ def play(
     directory: str | None,
     sync: str,
     quiet: bool,
+    verbose: bool,
     events: bool,
     lines: bool,
     pace: float | None,
@@ -103,12 +105,14 @@ def play(
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
         refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
-        refuse_together("--games", {"--pictures": pictures, "--lines": lines, "--pace": pace})
+        refuse_together("--games", {"--pictures": pictures, "--lines": lines, "--pace": pace, "--verbose": verbose})
         refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
         cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
         run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None, bot_logs=bot_logs)
         return
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
+    if verbose:
+        log_messages()
     spec = MatchSpec(
         game=game,
         entrants=tuple(entrant_from(players[index]) for index in seating),

@@ -16,6 +16,7 @@ from fairplay.cli.options.match_options import (
     limit_option,
     limits_named,
     lines_option,
+    log_messages,
     pace_option,
     pictures_option,
     placed,
@@ -67,6 +68,7 @@ def resume(
     directory: str | None,
     sync: str,
     quiet: bool,
+    verbose: bool,
     events: bool,
     lines: bool,
     pace: float | None,
@@ -86,6 +88,8 @@ def resume(
     and ports that FILE names.
     """
     refuse_unreadable(players)
+    if verbose:
+        log_messages()
     players = placed(players, in_process=in_process)
     limits, here = limits_named(limit), not players and at is None
     if here and directory is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fairplay.cli.options.match_options import limit_option, refuse_unreadable, verbose_option
+from fairplay.cli.options.match_options import limit_option, log_messages, refuse_unreadable, verbose_option
 from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
 
@@ -61,6 +61,7 @@ def serve(
     config: str | None,
     tournament: str | None,
     course: str | None,
+    verbose: bool,
     **chosen: Any,
 ) -> None:
     """Keep a house where programs come to play GAME.
@@ -90,6 +91,8 @@ def serve(
     for option in context.command.params:
         if option.name in given.keys() - ALLOWED[named[0]]:
             raise BadRequest(f"{option.opts[0]} makes no sense with {named[0]}; see: fairplay serve --help")
+    if verbose:
+        log_messages()
     if course is not None:
         from fairplay.cli.serving.course import serve_course
 

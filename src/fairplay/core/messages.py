@@ -48,9 +48,7 @@ class Evidence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     limit: float | None = None  # seconds; None: there was no hurry
     taken: float = 0.0  # seconds, without the host's own delays
     credited: float = 0.0  # seconds, for these
-    code: int | None = (
-        None  # with which a program ended, above 128 or below 0 by a signal; None: it runs, or is no program
-    )
+    code: int | None = None  # with which a program ended; None: it runs, or is no program
     stderr: str | None = None  # the end of what a program said there; None: it is no program
     away: float | None = None  # seconds since the connection was lost
 

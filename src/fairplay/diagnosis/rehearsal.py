@@ -46,6 +46,7 @@ class Overheard(Line):
         """Start a program."""
         overheard = cls(tell)
         overheard._line = await Program.start(words, sandbox=sandbox, hear=overheard._hear)
+        overheard.late_wait_s = overheard._line.late_wait_s
         return overheard
 
     def acquire(self, then: Call) -> None:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from fairplay.core.errors import HostFault
 from fairplay.referee.closing import surely
 from fairplay.transport.connection import Connection
-from fairplay.transport.framed import closed
 from fairplay.transport.line import Call
 
 COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
@@ -23,6 +22,7 @@ END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself
 class AtTerminal(Connection):
     """The line to a person. Whoever starts one has to hang up."""
 
+    gone = "left the table"  # or what showed them the board has failed, and said so on the terminal
     late_wait_s = 0.0  # they have to let go of the keyboard
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -70,16 +70,6 @@ class AtTerminal(Connection):
             await super().hang_up(last, within)
         finally:
             await surely(self._let_go())
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """They have left, or what showed them the board has failed and said so on the terminal."""
-        self._end(closed("left the table"))
-        super().connection_lost(exc)
-
-    def eof_received(self) -> bool:
-        """They have left."""
-        self._end(closed("left the table"))
-        return super().eof_received()
 
     async def _let_go(self) -> None:
         with suppress(TimeoutError):

@@ -65,8 +65,8 @@ class Dismissals:
 
     async def finish(self) -> None:
         """Come back when all of them are gone; raise what went wrong."""
-        while self._closing:
-            await surely(finished(self._closing.pop()))
+        closing, self._closing = self._closing, []
+        await all_surely([finished(task) for task in closing])
 
 
 async def finished(task: "asyncio.Task[Any]") -> None:

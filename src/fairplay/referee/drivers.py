@@ -7,7 +7,7 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
 from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
 from fairplay.referee.changes import telling_changes
-from fairplay.referee.closing import Dismissals, all_surely, close_all, close_all_async
+from fairplay.referee.closing import Dismissals, close_all, close_all_async
 from fairplay.referee.dialogue import Dialogue
 from fairplay.referee.referee import (
     AnyMatch,
@@ -90,4 +90,7 @@ async def play_async(
         final: AnyMatch = end.value
         return final
     finally:
-        await all_surely([dismissals.finish(), close_all_async(there.values(), receipt)])
+        try:
+            await dismissals.finish()
+        finally:
+            await close_all_async(there.values(), receipt)

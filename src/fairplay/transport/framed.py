@@ -15,6 +15,8 @@ MOST_UNREAD = 16 * 1024  # bytes that lie here for the other end to read
 class FramedLine(Line):
     """A line whose ends are marked by newlines. Behind what is too much, the other end has to wait."""
 
+    gone = "the connection was closed"  # what is said of the end, if nothing else is known
+
     def __init__(self) -> None:
         self._held = b""  # what came and was not asked for yet
         self._deaf = False  # that is too much
@@ -60,7 +62,7 @@ class FramedLine(Line):
     def _end(self, why: Closed | HostFault | None = None) -> None:
         """Nothing more comes."""
         if self._over is None:
-            self._over = why or closed()
+            self._over = why or closed(self.gone)
         self._pass_on()
         calls, self._calls = self._calls, []
         for call in calls:
@@ -89,6 +91,6 @@ class FramedLine(Line):
         return held[:end]
 
 
-def closed(why: str = "the connection was closed") -> Closed:
+def closed(why: str = FramedLine.gone) -> Closed:
     """What it means that nothing can be said or heard any more."""
     return Closed(Fault.GONE, why)

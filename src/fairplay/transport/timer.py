@@ -195,7 +195,7 @@ class Clock:
     def overrun(self) -> float:
         """Seconds by which an answer that comes now is too late, without our own delays."""
         assert self._lag is not None
-        return self._lag.passed(self._asked, asyncio.get_running_loop().time()) - self._limit
+        return max(0.0, self._lag.passed(self._asked, asyncio.get_running_loop().time()) - self._limit)
 
     def evidence(self, known: Evidence) -> Evidence:
         """What is known, and the clocks; but not those of a player that may take all its time."""

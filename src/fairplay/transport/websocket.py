@@ -114,12 +114,14 @@ class WebSocket(asyncio.BufferedProtocol, Line):
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Something came."""
+        """Something came; behind what ended it, nothing is looked at any more."""
+        if self._over is not None:
+            return
         data = self._buffer[:nbytes].tobytes()
         try:
             if self._request is not None:
                 data = self._shake_hands(data)
-            if data and self._over is None:
+            if data:
                 self._receive(data)
         except (Closed, TooMuch) as end:
             self._end(end)

@@ -68,8 +68,6 @@ pondering_option = click.option(
 verbose_option = click.option(
     "--verbose",
     is_flag=True,
-    expose_value=False,
-    callback=lambda context, parameter, is_given: log_messages() if is_given else None,
     help="Log each message to and from players that are not in this process, with its time, on stderr.",
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking and who was ejected.")
