@@ -21,7 +21,7 @@ help:
 	@echo "make planted   plant each bug of tests/planted, and show that tests notice (BUGS=... for some; minutes)"
 	@echo "make goldens   write the golden playthroughs, pictures and example bots and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
-	@echo "make tables    write the tables of files in the READMEs anew"
+	@echo "make tables    write the tables of files in the READMEs and of the settings of a server anew"
 	@echo "make ratings   play the ladders of house players, and write their ratings anew (minutes; goes on if it was interrupted)"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
@@ -117,6 +117,7 @@ pictures: setup
 	@$(BIN)/python -m tools.screenshot
 
 tables: setup
+	@$(BIN)/python -m tools.settings
 	@$(BIN)/python -m tools.tables
 
 ratings: setup
@@ -125,6 +126,7 @@ ratings: setup
 		echo "-- $$cup"; \
 		$(BIN)/fairplay tournament $$cup --out .ladders/$$(basename $$cup .toml) || exit; done
 	@$(BIN)/python -m benchmarks.ladders after
+	@$(BIN)/python -m tools.settings
 	@$(BIN)/python -m tools.tables
 
 lock:

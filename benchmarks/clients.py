@@ -29,6 +29,22 @@ GOOD_TURNS = 12  # after fewer than so many a faulty player shows what it is
 DROP = 0.5  # seconds between two bytes of a drip
 AGAIN = 1.0  # seconds until somebody who is out comes again
 DEADLINE = 60.0  # seconds, for whatever has to happen
+WORKING = """
+import time
+from fairplay.server.spectating.hub import Hub
+from fairplay_command import main
+
+observe = Hub.observe
+
+def observe_and_work(hub, event, match):
+    observe(hub, event, match)
+    until = time.perf_counter() + {seconds}
+    while time.perf_counter() < until:
+        pass
+
+Hub.observe = observe_and_work
+main()
+"""
 
 
 class Asked(msgspec.Struct):
@@ -68,8 +84,11 @@ class House(NamedTuple):
 
 
 @contextmanager
-def house_of(game: Fish) -> Iterator[House]:
-    """A house where the game is played by two, as the command keeps it; at the end it has to stop in good order."""
+def house_of(game: Fish, work_s: float = 0.0) -> Iterator[House]:
+    """A server where the game is played by two, as the command runs it; at the end it has to stop in good order.
+
+    It may have more to do for each fact that a hub observes, for so many seconds.
+    """
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.parameters().items())
         Path(folder, "house.toml").write_text(
@@ -77,7 +96,8 @@ def house_of(game: Fish) -> Iterator[House]:
             f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
         )
         log = Path(folder, "log")
-        command = [sys.executable, "-m", "fairplay", "serve", "--config", f"{folder}/house.toml", "--log", "json"]
+        start = ["-c", WORKING.format(seconds=work_s)] if work_s else ["-m", "fairplay"]
+        command = [sys.executable, *start, "serve", "--config", f"{folder}/house.toml", "--log", "json"]
         with log.open("wb") as written:
             process = subprocess.Popen(command, stderr=written)
         try:

@@ -18,19 +18,23 @@ from itertools import cycle
 from typing import NamedTuple
 
 import msgspec
+from websockets.frames import Frame
+from websockets.http11 import Request
+from websockets.protocol import Event
+from websockets.server import ServerProtocol
 
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.core.roles import AnyStrategy, AsyncChannel
-from fairplay.course.dialect import Call
-from fairplay.course.dialects import DIALECTS
+from fairplay.course.channel.remote import CourseRemote
+from fairplay.course.dialects.by_game import DIALECTS
+from fairplay.course.dialects.dialect import Call
+from fairplay.course.server.sign_up import SignUp
 from fairplay.games import game_with
 from fairplay.games.fish import Fish
 from fairplay.players.address import house_strategy
-from fairplay.players.course_remote import CourseRemote
 from fairplay.players.door import Door, listen_tcp
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.sign_up import SignUp
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.referee.host import dealt
@@ -65,9 +69,11 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
 """
 WEBSOCKET_BOT = r"""
 import re, sys
+from contextlib import suppress
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 nonce = re.compile(r'"nonce":("[^"]*")')
-with connect(f"ws://127.0.0.1:{sys.argv[1]}", compression=None, proxy=None) as line:
+with suppress(ConnectionClosed), connect(f"ws://127.0.0.1:{sys.argv[1]}", compression=None, proxy=None) as line:
     for text in line:
         answer = '{"type":"place","at":[0,0]}' if text.startswith('{"type":"take_turn"') else "null"
         line.send('{"nonce":' + nonce.search(text)[1] + ',"answer":' + answer + "}")
@@ -91,6 +97,7 @@ class Figure(NamedTuple):
 
 Turn = Callable[[], Awaitable[object]]
 Benchmark = Callable[[int], Awaitable[Figure]]  # of so many rounds
+BareTurn = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Turn]]
 
 
 async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
@@ -102,7 +109,7 @@ async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
     remote = Remote(program, GAME)
     try:
         assert isinstance(await remote.hello(), Answered)
-        return await compared(asking(remote), bare_turn(bare.stdout, bare.stdin), rounds)
+        return await compared(asking(remote), await bare_turn(bare.stdout, bare.stdin), rounds)
     finally:
         await remote.close(None)
         bare.stdin.close()
@@ -111,14 +118,14 @@ async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
 
 async def tcp_turn(rounds: int) -> Figure:
     """A program at the other end of a connection."""
-    return await over_network(listen_tcp("0"), TCP_BOT, rounds)
+    return await over_network(listen_tcp("0"), TCP_BOT, rounds, bare_turn)
 
 
 async def websocket_turn(rounds: int) -> Figure:
-    """A program at the other end of a WebSocket; the bare code is over plain TCP."""
+    """A program at the other end of a WebSocket; the bare code has the library's protocol over streams."""
     from fairplay.players.door import listen_websocket
 
-    return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds)
+    return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds, bare_websocket_turn)
 
 
 class Said(NamedTuple):
@@ -178,17 +185,17 @@ async def course_turn(name: str, late: bool, rounds: int) -> Figure:
             await asyncio.gather(*(bot.wait() for bot in bots))
 
 
-async def over_network(door: Door, bot: str, rounds: int) -> Figure:
-    """A bot that comes in through a door, beside one on bare streams."""
+async def over_network(door: Door, bot: str, rounds: int, bare_turn_over: BareTurn) -> Figure:
+    """A bot that comes in through a door, beside another one with bare code on streams."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
     bare_port = server.sockets[0].getsockname()[1]
     ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(door.port), ANSWER)
-    bare = await asyncio.create_subprocess_exec(sys.executable, "-c", TCP_BOT, str(bare_port), ANSWER)
+    bare = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(bare_port), ANSWER)
     (guest,) = await door.seat(GAME)
     reader, writer = await came
     try:
-        return await compared(asking(guest.remote), bare_turn(reader, writer), rounds)
+        return await compared(asking(guest.remote), await bare_turn_over(reader, writer), rounds)
     finally:
         await guest.remote.close(None)
         writer.close()
@@ -206,7 +213,7 @@ def asking(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
     return turn
 
 
-def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
+async def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
     """A turn as the barest code has it, over streams."""
     decode = wire.action_decoder(Fish)
 
@@ -216,6 +223,30 @@ def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Tur
         line = await asyncio.wait_for(reader.readline(), LIMIT)
         decode(wire.decode_reply(line).answer)
 
+    return turn
+
+
+async def bare_websocket_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
+    """A turn as the barest code has it, over a WebSocket."""
+    protocol, decode = ServerProtocol(), wire.action_decoder(Fish)
+
+    async def events() -> list[Event]:
+        while not (events := protocol.events_received()):
+            protocol.receive_data(await asyncio.wait_for(reader.read(65536), LIMIT))
+        return events
+
+    async def turn() -> None:
+        protocol.send_text(wire.question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=LIMIT))
+        writer.writelines(protocol.data_to_send())
+        await writer.drain()
+        (frame,) = await events()
+        assert isinstance(frame, Frame)
+        decode(wire.decode_reply(frame.data).answer)
+
+    (request,) = await events()
+    assert isinstance(request, Request)
+    protocol.send_response(protocol.accept(request))
+    writer.writelines(protocol.data_to_send())
     return turn
 
 

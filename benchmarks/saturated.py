@@ -31,7 +31,7 @@ from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.server.house import House
 from fairplay.server.serving import collect_seldom
-from fairplay.server.settings import HouseSettings, offer
+from fairplay.server.settings import HouseSettings, Strangers, offer
 from fairplay.server.sign_in.reception import Reception
 from fairplay.server.visitor import Visitor
 from fairplay.transport import event_loop
@@ -190,9 +190,10 @@ async def saturated(rooms: int, rounds: int) -> Figure:
         tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
     ):
         door.setblocking(False)
-        house = House(HouseSettings(offers=(OFFER,), folder=folder))
+        settings = HouseSettings(offers=(OFFER,), folder=folder, port=0, strangers=Strangers(each=connections))
+        house = House(settings)
         house.lobby = lobby = Rounds(house, connections)
-        async with Reception(house, folder, "127.0.0.1", 0, each=connections) as reception:
+        async with Reception(house, settings) as reception:
             ports = (reception.addresses[0].rpartition(":")[2], str(door.getsockname()[1]))
             words = ("-I", "-S", "-c", CLIENT, str(connections), *ports, *answers)
             client = subprocess.Popen([sys.executable, *words])

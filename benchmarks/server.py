@@ -1,4 +1,4 @@
-"""Measure what a house does: with all hands full, under load with faulty players, and with many spectators.
+"""Measure a server: saturated, under load with faulty players, what it charges instant ones, and with many spectators.
 
 Each part has a process of its own; `python -m benchmarks.load --help` and so on tell what can be chosen for one.
 """
@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("saturated", "load", "spectators")
+PARTS = ("saturated", "load", "charged", "spectators")
 SHORT = {  # a few seconds each
     "saturated": ("--rooms", "20", "--rounds", "2"),
     "load": ("--rooms", "20", "--warm-up", "2", "--seconds", "2"),
+    "charged": ("--rooms", "4", "--turns", "200"),
     "spectators": ("--rooms", "3", "--each", "20", "--seconds", "1"),
 }
 

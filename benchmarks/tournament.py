@@ -74,7 +74,7 @@ def tournament(cup: Cup, workers: int) -> float:
 def bare_loop(cup: Cup) -> float:
     """Seconds for the same matches, refereed and recorded in a bare loop in this process."""
     house, game, referee = title("fish").house, cup.rules(), Referee()
-    seeds = [derive(cup.seed, f"deal {number}") for number in range(MATCHES)]
+    seeds = [cup.derived(f"deal {number}") for number in range(MATCHES)]
     pairs = [(number % 3, (number + 1 + number // 3 % 2) % 3) for number in range(MATCHES)]
     with folder() as name:
         journal = Journal(name, key=bytes(KEY_BYTES))  # marked, as all that the command records

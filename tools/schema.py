@@ -47,6 +47,8 @@ def schema() -> Schema:
     (message, reply, introduction), parts = msgspec.json.schema_components(
         (wire.WireMessage, wire.Reply, wire.Introduction), ref_template="#/$defs/{name}"
     )
+    for part in parts.values():
+        part["description"] = part["description"].partition("\n\n")[0]  # of fields their types say enough
     games = definitions()
     defs: Schema = {"message": message, "reply": reply, **parts, **games}
     for kind, field, choices in (

@@ -4,21 +4,21 @@
 
     run(Player)  # or a function take_turn(view)
 
-`python -m fairplay.bot PLAYER [--key HEX]` does this for a player that knows nothing of it: a file with a class Player
-or a function take_turn, py:module:Name, or a house player, which draws its lots from the key. With --from=DIR PLACE a
-module is looked for in that directory first; the place where it lies is named so that a sandbox shows it.
+`python -m fairplay.bot PLAYER [--key HEX] [--game py:module:Name]` does this for a player that knows nothing of it: a
+file with a class Player or a function take_turn, py:module:Name, or a house player, which draws its lots from the key.
+With --from=DIR PLACE a module is looked for in that directory first; the place is named so that a sandbox shows it.
 """
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NoReturn
 
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
-from fairplay.games import title
+from fairplay.games import take_game_options, title
 from fairplay.players import serve
 from fairplay.players.address import AnyPlayer, open_player
 from fairplay.players.serve import AnyGame, Make, serve_player
@@ -124,9 +124,13 @@ def fail(why: str) -> NoReturn:
     sys.exit(2)
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Play with the player that the arguments name. There are too few of them to load a library for."""
-    match arguments:
+    try:
+        words = take_game_options(arguments)
+    except BadRequest as error:
+        fail(str(error))
+    match words:
         case [address] if not address.startswith("-"):
             key = os.urandom(SEED_BYTES)
         case [address, place, _] if place.startswith("--from="):

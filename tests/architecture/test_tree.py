@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -19,26 +20,29 @@ from tools.tables import ROOT, directories, readmes, rewritten
 
 SOURCE = ROOT / "src" / "fairplay"
 MAX_MODULES = 25  # of a directory; a game's may have more
-PURE = ("core", "referee", "render", "kit", "games", "protocol", "course", "tournament/formats")
+PURE_OF_COURSES = ("course/formats", "course/dialects")
+PURE = ("core", "referee", "render", "kit", "games", "protocol", "tournament/formats", *PURE_OF_COURSES)
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "logging"}
 CHANCE_MODULES = {"random", "secrets", "uuid"}
 DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
 GUARDS = "protocol/nonces.py"  # questions, by what players cannot guess
-FINDS = "games/elsewhere.py"  # games of others, which were handed over by the environment
 CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
 WAKES = "referee/dialogue.py"  # which wakes whoever drives a conversation, and so does that
 ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
 WORKS = "tournament/running/worker.py"  # which starts the programs of one match while it plays another
-ENDS = ("harness/clients.py", "harness/over_network.py")  # of the lines of the courses
+ENDS = ("course/harness/clients.py", "course/harness/over_network.py")  # of the lines of the courses
 MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
-DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/")
+IO_OF_COURSES = ("course/channel/", "course/server/")
+IO_OF_VERBS = ("cli/client/", *IO_OF_COURSES)
+DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/", *IO_OF_VERBS)
 USES_LOTS = (
     "core/chance.py",
     "tournament/formats/",
     *(f"games/{game}/{file}.py" for game in GAMES for file in ("game", "imagine")),
     "testing/",
 )
-PER_GAME = ("games/", "course/", "harness/", "tournament/courses.py", "tournament/formats/courses.py")
+PER_GAME = ("games/", "course/", "tournament/courses.py", "tournament/formats/courses.py")
+OF_COURSES = ("course/", "games/", "tournament/")  # their knock-outs are formats like any other
 LONGEST_FILE = 400
 parsed = cache(ast.parse)  # many tests look at the same files
 
@@ -63,8 +67,8 @@ def colours(source: str) -> list[str]:
     return [node.name for node in ast.walk(parsed(source)) if isinstance(node, ast.AsyncFunctionDef)]
 
 
-def games_named(source: str) -> set[str]:
-    """The games that code names: by an import, by the name of the rules, or in a text that is no docstring."""
+def words_in(source: str) -> set[str]:
+    """The words of code: of imports, names, and texts that are no docstrings."""
     tree = parsed(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
@@ -77,7 +81,18 @@ def games_named(source: str) -> set[str]:
             words.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             words |= {node.value} if len(node.value) < 3 else set(re.findall(r"\w{3,}", node.value))
+    return words
+
+
+def games_named(source: str) -> set[str]:
+    """The games that code names, or their rules."""
+    words = words_in(source)
     return {game for game, rules in GAMES.items() if {game, rules} & words}
+
+
+def courses_named(source: str) -> set[str]:
+    """The words of code that name a course."""
+    return {word for word in words_in(source) if "course" in word.lower()}
 
 
 def short(path: Path) -> str:
@@ -92,6 +107,33 @@ def test_imports_go_downwards_only() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def reasonless(text: str) -> list[str]:
+    """The functions in which something is imported without a comment that says why it is not imported above."""
+    lines, found = text.splitlines(), []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            imports = [each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom)]
+            first = min((each.lineno for each in imports), default=0)
+            last = max((each.end_lineno or each.lineno for each in imports), default=0)
+            if imports and not any("#" in line for line in lines[first - 2 : last]):
+                found.append(node.name)
+    return found
+
+
+@pytest.mark.parametrize("path", sources(), ids=short)
+def test_an_import_inside_a_function_has_its_reason_beside_it(path: Path) -> None:
+    if short(path).startswith("testing/escapes/"):  # programs that have to get by with what is there
+        return
+
+    assert reasonless(path.read_text()) == []
+
+
+def test_the_meter_of_imports_turns_red() -> None:
+    assert reasonless("def draw():\n    import rich  # start-up\n\n\ndef draw_plainly():\n    import rich\n") == [
+        "draw_plainly"
+    ]
+
+
 def test_no_directory_has_too_many_modules() -> None:
     modules = Counter(path.parent for path in sources() if path.name != "__init__.py")
 
@@ -102,7 +144,7 @@ def test_no_directory_has_too_many_modules() -> None:
 @pytest.mark.parametrize("path", sources(*PURE), ids=short)
 def test_the_inner_packages_are_pure(path: Path) -> None:
     banned = IMPURE_MODULES | CHANCE_MODULES
-    allowed = {DRAWS_A_SEED: "os", CLOSES: "asyncio", WAKES: "asyncio", FINDS: "os", GUARDS: "secrets"}
+    allowed = {DRAWS_A_SEED: "os", CLOSES: "asyncio", WAKES: "asyncio", GUARDS: "secrets"}
     banned -= {allowed.get(short(path), "")}
 
     assert impurities(path.read_text(), banned) == set()
@@ -136,6 +178,16 @@ def test_what_is_exported_is_there_and_sorted(name: str) -> None:
 
     assert exported == sorted(exported)
     assert all(hasattr(module, entry) for entry in exported)
+
+
+def test_help_tells_what_the_fields_of_public_values_mean() -> None:
+    public = {name: getattr(fairplay, name) for name in fairplay.__all__}
+    fields = {name: it.__struct_fields__ for name, it in public.items() if hasattr(it, "__struct_fields__")}
+
+    told = {name: re.findall(r"^    (\w+): ", inspect.getdoc(public[name]) or "", re.M) for name in fields}
+
+    assert "Ejected" in fields
+    assert told == {name: list(fields[name]) for name in fields}
 
 
 def test_what_is_importable_is_exported() -> None:
@@ -195,6 +247,25 @@ def test_a_game_is_named_in_its_own_files_alone(path: Path) -> None:
 )
 def test_the_meter_of_named_games_turns_red(source: str, named: set[str]) -> None:
     assert games_named(source) == named
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if not short(path).startswith(OF_COURSES)], ids=short)
+def test_the_courses_are_named_in_their_own_files_alone(path: Path) -> None:
+    assert courses_named(path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("from fairplay.course.verbs import course", {"course"}),
+        ("import fairplay.course", {"fairplay.course", "course"}),
+        ('VERBS = {"course": ""}', {"course"}),
+        ("def serve(): return CourseLine()", {"CourseLine"}),
+        ('def play():\n    """Come from a course."""', set()),
+    ],
+)
+def test_the_meter_of_named_courses_turns_red(source: str, named: set[str]) -> None:
+    assert courses_named(source) == named
 
 
 def test_nothing_is_called_utils() -> None:

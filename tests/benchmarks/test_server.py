@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import clients, load, saturated, server, spectators
+from benchmarks import charged, clients, load, saturated, server, spectators
 from fairplay.transport import event_loop
 from tools.tables import ROOT
 
@@ -47,6 +47,13 @@ def test_spectators_hear_what_happens() -> None:
     assert figure.heard >= 2 * 18 * 2  # a snapshot and some patches, for whoever reads
     assert figure.behind == 2 * 2  # whoever never does
     assert min(figure.p99, figure.p99_watched) > 0
+
+
+def test_what_a_busy_server_charges_is_read_from_its_journals() -> None:
+    figure = charged.measured(2, 100)
+
+    assert figure.turns >= 100
+    assert figure.p50 <= figure.p99 <= figure.most and figure.mean > 0
 
 
 def test_a_saturated_server_is_measured() -> None:

@@ -17,8 +17,7 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import VERBS, load, main
-from fairplay.cli.options.match_options import missing_here
-from fairplay.hosting.terms import Terms
+from fairplay.hosting.terms import Terms, missing_measures
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.measures import why_not_strict
 from tests.journal.journals import plain, sealed
@@ -73,7 +72,7 @@ def script(*arguments: str, environment: Mapping[str, str] | None = None, **opti
 def without_warning(err: str) -> str:
     """What was said, but for what every command with programs says on a machine that cannot shut them in well."""
     if CAN_BE_STRICT:
-        said = [f"fairplay: {text}\n" for text in missing_here(Terms(None, Sandbox(Level.STRICT)))]
+        said = [f"fairplay: {text}\n" for text in missing_measures(Terms(None, Sandbox(Level.STRICT)))]
     else:
         said = [f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n"]
     for text in said:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.options import tournament_options
-from fairplay.cli.options.tournament_options import one_at_a_time
+from fairplay.app.tournaments import runner_for
 from fairplay.core.errors import BadRequest
 from fairplay.terminal import progress
+from fairplay.tournament.running import runners
 from tests.cli.command import fairplay, refusal, script
 from tests.cli.cup_files import ENOUGH, cup_file, results
 from tests.players.machine import needs_strict
@@ -41,13 +41,18 @@ def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_o
     assert not (tmp_path / "cup").exists()
 
 
-def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time() -> None:
+def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [("random", "tcp:4000"), ("ws:4000", "random"), ("random", "greedy")]
+    made: list[int] = []
+    monkeypatch.setattr(runners, "pool", made.append)
 
-    assert [one_at_a_time(cup_of(*players), "pool") for players in tables] == [1, 1, 0]
+    for players in tables:
+        runner_for(cup_of(*players), "pool", 4)()
+
+    assert made == [1, 1, 4]
     for executor in ("dask", "dask:tls://host:8786"):
         with pytest.raises(BadRequest, match="joins this machine at tcp:4000, and no cluster"):
-            one_at_a_time(cup_of("random", "tcp:4000"), executor)
+            runner_for(cup_of("random", "tcp:4000"), executor, 4)
 
 
 @pytest.mark.parametrize(("address", "jobs", "bar"), [("tcp:0", 1, False), ("greedy", 4, True)])
@@ -56,17 +61,21 @@ def test_a_tournament_with_a_guest_has_one_job_and_no_bar_whatever_is_asked_for(
 ) -> None:
     made: list[object] = []
 
-    def showing(*_: object, bar: bool, **__: object) -> None:
-        made.append(bar)
+    def pool(jobs: int) -> None:
+        made.append(jobs)
         raise BadRequest("that is enough")
 
-    monkeypatch.setattr(tournament_options, "runner_for", lambda _, jobs: made.append(jobs))
+    def showing(*_: object, bar: bool, **__: object) -> progress.Progress:
+        made.append(bar)
+        return progress.Silent(list, 1)
+
+    monkeypatch.setattr(runners, "pool", pool)
     monkeypatch.setattr(progress, "progress", showing)
     file = cup_file(tmp_path, players=f'[{{ player = "random" }}, {{ player = "{address}" }}]')
 
     refusal(fairplay("tournament", str(file), "--jobs", "4"))
 
-    assert made == [jobs, bar]
+    assert made == [bar, jobs]
 
 
 @needs_strict

@@ -486,7 +486,6 @@ def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str
     [
         (("play", "fish", "human", "greedy", "--games", "2"), "human plays single matches at a terminal, and no"),
         (("check-bot", "fish", "human"), "human cannot be checked: name the program"),
-        (("join", "--course", "fish", "127.0.0.1:1", "human"), "a person cannot play on a course's server, "),
     ],
 )
 def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], why: str) -> None:

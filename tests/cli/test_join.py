@@ -5,14 +5,12 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
-from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
@@ -23,7 +21,6 @@ from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.testing.scripted import AsyncScripted, playing
-from fairplay.transport.dial import MOST_LINE, Lost, dial, lines_from, sender
 from tests.cli.command import Done, fairplay, in_process, refusal, script
 
 FISH = game_with("fish", {"rows": 3, "columns": 4})
@@ -271,7 +268,7 @@ def test_a_player_may_be_there_before_the_host() -> None:
         ("host:port", "'host:port' is no place to meet; write PORT or HOST:PORT"),
         ("http://host:1", NO_HOST),
         ("ws://host", "'host' is no place to meet; write PORT or HOST:PORT"),
-        ("ws://[::1:4", "'ws://[::1:4' is no WebSocket: Invalid IPv6 URL"),
+        ("ws://[::1:4", "'[::1:4' is no place to meet; write PORT or HOST:PORT"),
     ],
 )
 def test_what_is_no_address_is_refused(address: str, why: str) -> None:
@@ -288,7 +285,7 @@ def test_a_host_that_never_comes_is_given_up(scheme: str) -> None:
 
 
 def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "fairplay.transport.websocket_client", raising=False)
+    monkeypatch.delitem(sys.modules, "fairplay.transport.websocket", raising=False)
     monkeypatch.setitem(sys.modules, "websockets.client", None)
 
     done = fairplay("join", "ws://127.0.0.1:1", "greedy")
@@ -424,64 +421,3 @@ def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -
     assert done.code == 0
     assert f"playing fish as somebody in seat {seat}\n" in done.err
     assert "Traceback" not in done.err
-
-
-# The line
-
-
-def heard(host: Script, *, patience: float = 5.0) -> list[bytes]:
-    name, _, port = host.address.partition(":")
-    with host, dial(name, int(port), wait=1.0) as line:
-        return list(lines_from(line, patience=patience))
-
-
-def test_lines_come_whole_however_they_are_sent() -> None:
-    assert heard(Script(b"a\nb", b"c\n\n", b"d", b"e\nno end", pause=0.01)) == [b"a", b"bc", b"", b"de"]
-
-
-@pytest.mark.alone
-def test_a_host_that_drips_is_given_up_as_if_it_were_silent() -> None:
-    since = time.monotonic()
-
-    with pytest.raises(Lost, match=r"no message came for 0\.2 s"):
-        heard(Script(*[b"a"] * 20, pause=0.02), patience=0.2)
-
-    assert time.monotonic() - since < 2.0
-
-
-def test_a_host_that_never_ends_a_line_is_given_up() -> None:
-    with pytest.raises(Lost, match=f"a line of more than {MOST_LINE} bytes came"):
-        heard(Script(b"x" * (MOST_LINE + 100_000)))
-
-
-def test_a_host_that_never_reads_is_given_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        host, port = server.getsockname()
-        with dial(host, port, wait=1.0) as line, pytest.raises(Lost, match="the host did not listen for"):
-            sender(line, patience=0.1)(b"x" * 50_000_000)
-
-
-def test_a_host_that_does_not_exist_is_given_up_at_once() -> None:
-    with pytest.raises(BadRequest, match=r"cannot find no\.such\.host\.invalid"):
-        dial("no.such.host.invalid", 4000, wait=60.0)
-
-
-def test_nobody_is_connected_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[socket.socket] = []
-    create: Callable[..., socket.socket] = socket.create_connection
-
-    class Mirror(socket.socket):
-        def getpeername(self) -> Any:
-            return self.getsockname()
-
-    def connect(*arguments: Any, **options: Any) -> socket.socket:
-        found = create(*arguments, **options)
-        tries.append(found if tries else Mirror(fileno=found.detach()))
-        return tries[-1]
-
-    monkeypatch.setattr(socket, "create_connection", connect)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        dial(*server.getsockname(), wait=5.0).close()
-
-    assert [type(one) for one in tries] == [Mirror, socket.socket]
-    assert all(one.fileno() == -1 for one in tries)

@@ -1,5 +1,6 @@
 """Join a house with the command: sign up, stay, come back, and show who one is."""
 
+import asyncio
 import os
 import select
 import signal
@@ -14,8 +15,8 @@ import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from fairplay.cli import join
-from fairplay.players import visit
-from fairplay.protocol import wire
+from fairplay.cli.client import playing
+from fairplay.protocol import player_side, wire
 from tests.cli.command import SCRIPT, fairplay, in_process, refusal, script, started
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.players.a_house import FISH, RECEIPT, TURN, Guest, House
@@ -37,7 +38,7 @@ class Player:
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to wait long, and nobody has a token by chance."""
-    monkeypatch.setattr(visit, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(player_side, "FIRST_PAUSE_S", 0.001)
     monkeypatch.delenv("FAIRPLAY_TOKEN", raising=False)
 
 
@@ -163,11 +164,23 @@ def test_a_file_that_is_not_there_has_none() -> None:
     [
         (("--game", "chess"), "there is no game 'chess'"),
         (("--ca", "x", "--wait", "0"), "a file with certificates makes no sense without TLS"),
-        (("--course", "fish", "--matches", "2"), "--matches makes no sense with --course"),
+        (("--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
+        *(
+            ((option, number), f"Invalid value for '{option}': ")
+            for option in ("--wait", "--patience")
+            for number in ("nan", "inf", "-1", "1e9")
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: tuple[str, ...], why: str) -> None:
     assert refusal(fairplay("join", "127.0.0.1:1", "greedy", *options)).startswith(why)
+
+
+@pytest.mark.parametrize("player", ["tcp:4000", "ws:4000"])
+def test_a_player_that_would_come_itself_cannot_join(player: str) -> None:
+    why = refusal(fairplay("join", "1", player))
+
+    assert why.startswith(f"'{player}' cannot join a match: it takes a house player, human, ./file.py, exec:")
 
 
 def test_who_is_turned_away_is_told_why() -> None:
@@ -222,7 +235,13 @@ def test_a_player_that_is_put_out_of_every_match_signs_in_after_pauses_that_grow
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(join, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=pauses.append))
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(playing, "asyncio", SimpleNamespace(sleep=sleep, get_running_loop=asyncio.get_running_loop))
 
     with House(put_out, put_out, put_out, put_out_after_a_match, put_out) as house:
         fairplay("join", house.address, "greedy", "--wait", "0")
@@ -259,7 +278,8 @@ def test_a_player_that_raises_at_a_change_shows_where(tmp_path: Path, monkeypatc
         guest.welcome()
         guest.begin()
         guest.say(change)
-        guest.hear()
+        guest.say(guest.written(TURN))
+        assert guest.hear() is None
 
     with House(meet) as house:
         done = fairplay("join", house.address, bot, "--wait", "0.5")

@@ -53,7 +53,7 @@ def test_no_line_of_the_list_of_verbs_is_cut_short() -> None:
     assert "..." not in fairplay("--help").out.partition("Commands:\n")[2]
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", main.VERBS)
 def test_the_list_says_of_a_verb_what_its_own_help_begins_with(verb: str) -> None:
     command = main.load(verb)
 
@@ -62,7 +62,7 @@ def test_the_list_says_of_a_verb_what_its_own_help_begins_with(verb: str) -> Non
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", main.VERBS)
 def test_every_verb_has_its_help(verb: str, option: str) -> None:
     done = fairplay(verb, option)
 

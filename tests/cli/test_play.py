@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.cli.options.match_options import MOST_EVIDENCE
 from fairplay.core.chance import seed_from
 from fairplay.core.messages import Evidence
 from fairplay.core.roles import HousePlayer
@@ -19,6 +18,7 @@ from fairplay.games.fish import strategies
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from fairplay.render.evidence import describe_evidence
+from fairplay.terminal.matches import MOST_EVIDENCE
 from tests.alike import one_id, without_id
 from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script, without_scores
 

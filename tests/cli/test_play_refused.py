@@ -42,7 +42,7 @@ REFUSED = {
         ("fish", *TWO, "--set", "depth=3"),
         "fish has no parameter 'depth'; it has rows, columns, fish, holes, colours, cramped",
     ),
-    "a parameter without a name": (("fish", *TWO, "--set", "=3"), "fish has no parameter ''"),
+    "a parameter without a name": (("fish", *TWO, "--set", "=3"), "--set =3: write NAME=VALUE"),
     "text for a number": (("fish", *TWO, "--set", "rows=many"), "rows"),
     "nothing for a number": (("fish", *TWO, "--set", "rows="), "rows"),
     "half a number": (("fish", *TWO, "--set", "rows=4.5"), "rows"),

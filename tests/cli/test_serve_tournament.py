@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.serve import serve_player
-from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.server.sign_in.tokens import make_token
 from fairplay.tournament import notebook
-from fairplay.transport.dial import Lost
-from fairplay.transport.host_line import line_to
+from fairplay.transport.line import Lost
 from tests.cli.command import SCRIPT, fairplay, refusal, script, started
 from tests.cli.cup_files import counted, cup_file, results
 from tests.cli.open_house import ENOUGH, OpenHouse, open_house
+from tests.players.joined import join_host
 
 PLAYED = {"players": "[]", "limits": "{ move = 60 }"}
 BEGUN = "the house hangs up: the tournament has begun"
@@ -40,14 +38,7 @@ class Guest(threading.Thread):
         self.matches = 0
         self.last: Any = None  # the last words of the house
         self._turn = turn
-        self._visit = Visit(
-            lambda wait, patience: line_to(place, wait=wait, patience=patience),
-            tell=self.told.append,
-            wait=ENOUGH,
-            patience=ENOUGH,
-            name=name,
-            token=token,
-        )
+        self._place, self._token = place, token
         self.start()
 
     def run(self) -> None:
@@ -55,10 +46,19 @@ class Guest(threading.Thread):
             self.matches += 1
             return lambda view: self._turn(game, view)
 
-        try:
-            self.last = serve_player(make, self._visit.lines(), self._visit.send, name=self.name)
-        except Lost as lost:
-            self.told.append(str(lost))
+        end = join_host(
+            self._place,
+            make,
+            tell=self.told.append,
+            wait=ENOUGH,
+            idle_timeout_s=ENOUGH,
+            name=self.name,
+            token=self._token,
+        )
+        if isinstance(end, Lost):
+            self.told.append(str(end))
+        else:
+            self.last = end
 
     def gone(self) -> "Guest":
         self.join(ENOUGH)

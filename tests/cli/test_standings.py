@@ -6,10 +6,10 @@ from shutil import copy
 import pytest
 from msgspec.structs import replace
 
-from fairplay.cli.options import tournament_options
-from fairplay.cli.options.tournament_options import live_standings, rated, rounds_of, show
+from fairplay.terminal import progress
+from fairplay.terminal.progress import live_lines, rounds_of, show_standings
 from fairplay.tournament.places import FILE
-from fairplay.tournament.running.conduct import progress_in
+from fairplay.tournament.result import read_result
 from fairplay.tournament.settings import Duplicate, Ladder, RoundRobin, Settings, Swiss, Versus
 from tests.cli.command import fairplay, refusal, script
 from tests.cli.cup_files import HERE, cup_file
@@ -70,25 +70,26 @@ def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
 
     *_, last = fairplay("standings", str(tmp_path / "cup")).out.splitlines()
     assert last.startswith("nothing is decided between ann and bob after 4 deals")
-    assert live_standings(tmp_path / "cup")[-2:] == ["", last]  # as it says while it runs
+    assert live_lines(read_result(tmp_path / "cup"))[-2:] == ["", last]  # as it says while it runs
 
 
 def test_below_a_bar_there_are_no_more_lines_than_fit(steps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = live_standings(steps.parent)
-    monkeypatch.setattr(tournament_options, "MOST_LIVE", 2)
+    result = read_result(steps.parent)
+    whole = live_lines(result)
+    monkeypatch.setattr(progress, "MAX_LIVE_ROWS", 2)
 
-    assert live_standings(steps.parent) == whole[:2] != whole
+    assert live_lines(result) == whole[:2] != whole
 
 
 @pytest.mark.parametrize("void", [0, 1, 2])
 def test_matches_that_do_not_count_are_counted(
     void: int, ended: tuple[Path, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    final = progress_in(ended[0])
+    final = read_result(ended[0])
     cancelled = (replace(one, void="the disk was full") for one in final.counted[:void])
     final = replace(final, counted=(*cancelled, *final.counted[void:]))
 
-    show(final, *rated(final))
+    show_standings(final)
 
     said = [line for line in capsys.readouterr().out.splitlines() if "do not count" in line]
     assert said == ([f"{void} of 6 matches do not count: see results.json"] if void else [])
@@ -101,7 +102,7 @@ def test_matches_that_do_not_count_are_counted(
 def test_of_a_format_it_is_known_how_many_rounds_it_has(
     format: Settings, rounds: int | None, ended: tuple[Path, str]
 ) -> None:
-    cup = replace(progress_in(ended[0]).cup, format=format)
+    cup = replace(read_result(ended[0]).cup, format=format)
 
     assert rounds_of(cup) == rounds
 

@@ -52,7 +52,7 @@ def test_programs_get_json(house: Running) -> None:
 
 
 def test_where_no_house_is_that_is_said_in_one_line(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "ANSWER", 0.2)
+    monkeypatch.setattr(visiting, "ANSWER_TIMEOUT_S", 0.2)
     assert "cannot connect" in refusal(fairplay("status", "127.0.0.1:1", "--wait", "0.01"))
     assert "is no place to meet" in refusal(fairplay("status", "nowhere"))
     assert "was lost" in refusal(fairplay("status", house.place))  # where browsers are answered, who speak first

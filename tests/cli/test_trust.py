@@ -87,8 +87,7 @@ def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path
 
 REFUSED: dict[str, Any] = {
     "a module": (["in-process:this:s", "greedy"], "nothing is imported because a record names it"),
-    "a client of a server": (["visitor:ann", "greedy"], "comes back to that house alone"),
-    "a client of a course": (["course:fish", "greedy"], "cannot be sent for again"),
+    "a client of a server": (["visitor:ann", "greedy"], "cannot be sent for from here"),
     "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),
     "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
     "a NUL": (["exec:/bin/echo \0", "greedy"], "it holds a NUL"),

@@ -1,4 +1,4 @@
-"""Bring games of others for a while: from modules, and from packages that look as if they were installed."""
+"""Bring external games for a while: from modules, and from packages that look as if they were installed."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairplay import games as shelf
-from fairplay.games import elsewhere
+from fairplay.games import registry
 from fairplay.journal.appeal import clauses
 
 COIN = '''
@@ -40,15 +40,14 @@ class Coin(BoardGame[bool, Heads], frozen=True):
 
 
 @pytest.fixture
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_known() -> Iterator[None]:
     """Whatever is found of others is forgotten again, and so are their modules."""
-    modules, others = {*sys.modules}, dict(shelf.OTHERS)
-    monkeypatch.setenv(shelf.HANDED, "")
-    shelf.OTHERS.clear()
+    modules, others = {*sys.modules}, dict(shelf.EXTERNAL)
+    shelf.EXTERNAL.clear()
     forget()
     yield
-    shelf.OTHERS.clear()
-    shelf.OTHERS.update(others)
+    shelf.EXTERNAL.clear()
+    shelf.EXTERNAL.update(others)
     forget()
     for name in {*sys.modules} - modules:
         if name.startswith(("game_", "tic_tac", "connect_")):
@@ -56,7 +55,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def forget() -> None:
-    elsewhere.brought_by_packages.cache_clear()
+    registry.brought_by_packages.cache_clear()
     shelf.title.cache_clear()
     clauses.cache_clear()
 

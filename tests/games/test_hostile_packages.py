@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest
-from fairplay.games import game_with, hand_over
+from fairplay.games import game_with, register
 from tests.cli.command import BEST_SANDBOX, GOOD, SCRIPT, SMALL, Done, refusal, script, started
 from tests.games.others import COIN, module, nothing_known, package
 from tests.python_path import python_path
@@ -101,10 +101,10 @@ def test_whoever_interrupts_a_package_that_hangs_hears_which_it_was(tmp_path: Pa
     assert (process.returncode, err.strip()) == (130, f"fairplay: {why}")
 
 
-@pytest.mark.parametrize("handed", [False, True], ids=["installed", "handed over"])
-def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(handed: bool, tmp_path: Path) -> None:
-    install(tmp_path, f"print('hello', flush=True)\n{COIN}", "coin = game_coin:Coin" if not handed else "")
-    game = "py:game_coin:Coin" if handed else "coin"
+@pytest.mark.parametrize("registered", [False, True], ids=["installed", "registered"])
+def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(registered: bool, tmp_path: Path) -> None:
+    install(tmp_path, f"print('hello', flush=True)\n{COIN}", "coin = game_coin:Coin" if not registered else "")
+    game = "py:game_coin:Coin" if registered else "coin"
 
     done = run_with(tmp_path, "play", game, "lookahead", "random", "--events")
 
@@ -201,7 +201,7 @@ def test_parameters_that_do_not_fit_one_another_are_a_bad_request(
     check = "    a: int = 1\n    b: int = 2\n    def __post_init__(self):\n        if self.a == self.b:\n"
     module(tmp_path, "game_coin", f"{COIN}\n{check}            raise ValueError('a and b are the same')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    hand_over("py:game_coin:Coin")
+    register("py:game_coin:Coin")
 
     with pytest.raises(BadRequest, match="coin cannot be played with these parameters: a and b are the same"):
         game_with("coin", {"a": 3, "b": 3})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fairplay import Entrant, MatchSpec, Outcome, run, run_async
-from fairplay.games import hand_over
+from fairplay.games import register
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import fairplay
@@ -30,7 +30,7 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 def test_what_the_rules_raise_is_a_fault_of_the_host_and_the_match_goes_on_once_they_are_mended(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand_over(ADDRESS)
+    register(ADDRESS)
     spec = MatchSpec(game="countdown", entrants=(Entrant(PLAYER),) * 2, id="m", journal=str(tmp_path))
 
     broken = way(spec)
@@ -47,7 +47,7 @@ def test_what_the_rules_raise_is_a_fault_of_the_host_and_the_match_goes_on_once_
 
 @both_ways
 def test_so_it_is_if_nothing_can_be_dealt(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_over(ADDRESS)
+    register(ADDRESS)
     monkeypatch.setattr(countdown, "NEXT", {})
 
     outcome = way(MatchSpec(game="countdown", entrants=(Entrant(PLAYER),) * 2, journal=str(tmp_path)))

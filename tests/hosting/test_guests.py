@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async, serve_player
+from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async
 from fairplay.games import title
 from fairplay.hosting.table import called, placed
 from fairplay.journal.appeal import appeals
@@ -21,10 +21,10 @@ from fairplay.journal.verify import verify
 from fairplay.observers.feed import Feed
 from fairplay.players import door
 from fairplay.players.remote import Remote
-from fairplay.transport.dial import dial, lines_from, sender
 from tests.cli.command import SCRIPT, Done, fairplay
 from tests.hosting.specs import Interrupting, Listening, journals, spec_of
 from tests.journals_at import lines_of
+from tests.players.dialled import serve_dialled
 
 PATIENCE = 60.0  # seconds that nobody here comes near
 LIMITS = Limits(move=30.0, arrival=30.0)
@@ -56,10 +56,7 @@ class Guest:
         self.results.append(result)
 
     def come(self, host: str, port: int) -> None:
-        with dial(host, port, wait=PATIENCE) as line:
-            serve_player(
-                self.make, lines_from(line, patience=PATIENCE), sender(line, patience=PATIENCE), name=self.name
-            )
+        serve_dialled(f"{host}:{port}", self.make, name=self.name)
 
 
 class Doorbell(StringIO):

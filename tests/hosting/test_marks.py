@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
 from fairplay.hosting.records import journal_in, outcome_on_record
-from fairplay.hosting.sitting import new_match
+from fairplay.hosting.run import new_match
 from fairplay.hosting.terms import terms_for
 from fairplay.journal.key import key_in, own_key_file
 from fairplay.journal.replay import read

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadJournal, Entrant, MatchSpec, run
-from fairplay.games import hand_over
+from fairplay.games import register
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
 from tests.cli.command import fairplay, refusal
@@ -21,7 +21,7 @@ STUCK = f"line 5: nobody could go on here: {MISTAKE}"  # behind the opening, who
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A match that was played when the rules had no mistake yet."""
-    hand_over(ADDRESS)
+    register(ADDRESS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(countdown, "NEXT", MENDED)
         assert run(MatchSpec(game="countdown", entrants=(Entrant("random"),) * 2, journal=str(tmp_path))).result

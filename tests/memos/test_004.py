@@ -26,6 +26,7 @@ from fairplay import (
     RoomOptions,
     Start,
     TakeTurn,
+    apply_patch,
     create_room,
     play,
 )
@@ -456,6 +457,21 @@ def test_clients_observers_and_the_logger_hear_the_same_changes_with_timestamps_
     assert at == sorted(at) and at[0] > 1e9
     assert [line["type"] for line in observer.lines[-2:]] == ["patch", "snapshot"]
     assert observer.lines[-1]["view"]["stage"] == "done"
+
+
+def test_a_logger_makes_the_state_after_every_change_from_the_patches_that_are_broadcast() -> None:
+    room, log = room_of(), list[bytes]()
+    for player_id in room.player_ids:
+        client(room, player_id)
+    room.on_state_change(log.append)
+
+    result = asyncio.run(room.play())
+    first, *patches, last = (json.loads(line) for line in log)
+    for line in patches:
+        first = apply_patch(first, line["patch"])
+
+    assert (first["view"], first["turn"]) == (last["view"], last["turn"])
+    assert GAME.unpack(first["view"]) == View(None, result.state)
 
 
 @pytest.mark.parametrize("message", MALFORMED)

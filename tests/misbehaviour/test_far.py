@@ -10,7 +10,6 @@ import pytest
 
 from fairplay.core.messages import Answered
 from fairplay.players.remote import Remote
-from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
@@ -20,9 +19,9 @@ from fairplay.sandbox.process_tree import descendants
 from fairplay.testing import cheats
 from fairplay.testing.hostile import CHEATS, FAR, Bad, Distance
 from fairplay.testing.hostile_programs import GOOD, START, TURN, Turn
-from fairplay.transport.dial import dial, lines_from, sender
 from tests.misbehaviour import test_here as here
 from tests.misbehaviour.far import AMPLE, Case, Near, Outcome, cases, complaints, connection, played, played_at_once
+from tests.players.dialled import serve_dialled
 
 PROGRAM, TCP, WEBSOCKET = Distance.PROGRAM, Distance.TCP, Distance.WEBSOCKET
 CASES = cases(PROGRAM, TCP, WEBSOCKET)
@@ -101,8 +100,7 @@ async def cheated(bad: Bad, match: AnyMatch, at: int) -> AnyMatch:
     strategy = cheats.cheater(cheats.CHEATS[game.name][bad.name], here.house(game.name, at))
 
     def talk(host: str, port: int) -> None:
-        with dial(host, port, wait=AMPLE) as line:
-            serve_player(lambda _: strategy, lines_from(line, patience=AMPLE), sender(line, patience=AMPLE))
+        serve_dialled(f"{host}:{port}", lambda _: strategy)
 
     async with connection(talk) as line:
         remote = Remote(line, game, limits=Limits(move=AMPLE, start_up=AMPLE))

@@ -10,8 +10,8 @@ from fairplay.games.fish import Fish
 from fairplay.referee.gallery import Gallery
 from fairplay.referee.host import Referee
 from fairplay.referee.referee import AnyMatch
-from fairplay.testing.hostile_observers import OBSERVERS, BadObserver, Nameless, Watcher
 from tests.alike import one_id
+from tests.misbehaviour.observers import OBSERVERS, BadObserver, Nameless, Watcher
 
 FISH = Fish(rows=4, columns=4)
 SEED = bytes(range(32))

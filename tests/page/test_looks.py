@@ -12,10 +12,11 @@ from fairplay.games import GAMES
 from fairplay.page.replay import replay_of
 from fairplay.render.panel import SMALL
 from fairplay.tournament.report.html import write_report
+from fairplay.tournament.result import TournamentResult
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
 from tests.some import some
-from tests.tournament.cups import by_lot, cup_of, stood
+from tests.tournament.cups import by_lot, cup_of
 
 pytestmark = needs_chromium
 LONG = ("a very long name, " * 20, "W" * 300, "安妮和鲍勃" * 20)
@@ -172,10 +173,12 @@ def test_stepping_moves_nothing_but_the_pieces(browser: Browser, replays: dict[s
 def test_the_standings_of_a_report_need_no_scrolling(browser: Browser, tmp_path: Path) -> None:
     names = ["ann", "bob", "a very long name, " * 20]
     cup, counted = cup_of(names), by_lot(names, bad="bob")
-    rows, ratings = stood(cup, counted)
+    result = TournamentResult(cup, tmp_path, tuple(counted))
+    rows = result.standings
     faults = dict.fromkeys((fault.value for fault in Fault), 14)
     worst = [replace(row, faults=faults, note="too few games", expelled=True, shared=3) for row in rows]
-    write_report(tmp_path, cup, worst, counted, ratings)
+    vars(result)["standings"] = worst
+    write_report(result)
     beyond = "document.querySelector('.wide').scrollWidth - document.querySelector('.wide').clientWidth"
 
     with opened(browser, tmp_path / "report.html", viewport={"width": 1200, "height": 800}) as page:

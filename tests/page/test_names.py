@@ -12,11 +12,12 @@ from fairplay.journal.pictures import picture_at
 from fairplay.journal.replay import read
 from fairplay.page.replay import replay_of
 from fairplay.tournament.report.html import write_report
+from fairplay.tournament.result import TournamentResult
 from tests.hostile_names import NAMES
 from tests.page.browser import needs_chromium, opened, started
 from tests.page.matches import record
 from tests.some import some
-from tests.tournament.cups import by_lot, cup_of, played, stood
+from tests.tournament.cups import by_lot, cup_of, played
 
 pytestmark = needs_chromium
 TABLES = [NAMES[at : at + 4] if at + 4 <= len(NAMES) else NAMES[-4:] for at in range(0, len(NAMES), 4)]
@@ -40,8 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a tournament that was really played, between two with such names."""
     folder = tmp_path_factory.mktemp("cup")
     cup, counted = played(folder, Entrant("greedy", NAMES[0]), Entrant("random", NAMES[29]), games=4)
-    rows, ratings = stood(cup, counted)
-    write_report(folder, cup, rows, counted, ratings)
+    write_report(TournamentResult(cup, folder, tuple(counted)))
     return folder / "report.html"
 
 
@@ -81,8 +81,7 @@ def test_the_report_of_a_tournament_runs_no_name(browser: Browser, tmp_path: Pat
     names = list(dict.fromkeys(NAMES))
     counted = by_lot(names, 200, bad=names[0])
     cup = cup_of(names)
-    rows, ratings = stood(cup, counted)
-    write_report(tmp_path, cup, rows, counted, ratings)
+    write_report(TournamentResult(cup, tmp_path, tuple(counted)))
 
     with opened(browser, tmp_path / "report.html") as page:
         assert page.locator("td.name bdi").count() == len(names)

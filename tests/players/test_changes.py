@@ -20,7 +20,6 @@ from fairplay.players.address import house_strategy
 from fairplay.players.door import Door, listen_tcp, listen_websocket
 from fairplay.players.process import Program
 from fairplay.players.remote import Remote
-from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.changes import Change
@@ -30,9 +29,8 @@ from fairplay.referee.local import Local
 from fairplay.referee.referee import AnyMatch
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.transport.connection import over_tcp as line_over
-from fairplay.transport.dial import dial, lines_from, sender
 from fairplay.transport.framed import MOST_UNREAD
-from fairplay.transport.websocket_client import dial_websocket
+from tests.players.dialled import serve_dialled
 from tests.players.lines import Clockwork, Scripted
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, Beside, holdings, nothing_left
@@ -304,15 +302,11 @@ class Listening:
 
 
 def over_tcp(door: Door, player: Any) -> None:
-    with dial(door.host, door.port, wait=PATIENCE) as line:
-        assert (
-            serve_player(lambda _: player, lines_from(line, patience=PATIENCE), sender(line, patience=PATIENCE)) is None
-        )
+    assert serve_dialled(door.address, lambda _: player) is None
 
 
 def over_websocket(door: Door, player: Any) -> None:
-    with dial_websocket(f"ws://{door.address}", wait=PATIENCE, patience=PATIENCE) as (lines, send):
-        assert serve_player(lambda _: player, lines, send) is None
+    assert serve_dialled(f"ws://{door.address}", lambda _: player) is None
 
 
 async def joined(door: Door, visit: Any, player: Any) -> tuple[list[Event], list[Any], AnyMatch]:

@@ -32,9 +32,9 @@ from fairplay.referee.drivers import play, play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.transport.connection import over_tcp
-from fairplay.transport.dial import dial, lines_from, sender
 from fairplay.transport.line import Line
 from fairplay.transport.places import host_and_port
+from tests.players.dialled import dialled
 
 T = TypeVar("T")
 AnyGame = Game[Any, Any, Any]
@@ -206,17 +206,15 @@ def ejection(played: Played) -> Ejected:
 
 def serve(door: Door, game: AnyGame, seat: int, name: str, came: threading.Event | None = None) -> None:
     """A player as people write them: blocking, somewhere else."""
-    with dial(door.host, door.port, wait=PATIENCE) as line:
+    with dialled(door.address) as (received, send):
 
         def lines() -> Iterator[bytes]:
-            for text in lines_from(line, patience=PATIENCE):
+            for text in received:
                 yield text
                 if came is not None:
                     came.set()
 
-        goodbye = serve_player(
-            lambda known: house(known, seat, name), lines(), sender(line, patience=PATIENCE), name=name
-        )
+        goodbye = serve_player(lambda known: house(known, seat, name), lines(), send, name=name)
     assert goodbye is None
 
 
@@ -1001,9 +999,8 @@ def test_a_host_that_runs_out_of_file_descriptors_goes_on_when_it_has_some() -> 
         assert host.stdout is not None
         port = int(host.stdout.readline())
         strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
-        with dial("127.0.0.1", port, wait=5.0) as line:
-            (question,) = [msgspec.json.decode(next(lines_from(line, patience=PATIENCE)))]
-            line.sendall(reply(question, {"name": "ann"}))
+        with dialled(f"127.0.0.1:{port}") as (lines, send):
+            send(reply(msgspec.json.decode(next(lines)), {"name": "ann"}))
             out, err = host.communicate(timeout=20)
         for one in strangers:
             one.close()

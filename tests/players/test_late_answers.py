@@ -25,6 +25,7 @@ from fairplay.referee.drivers import play_async
 from fairplay.referee.host import dealt
 from fairplay.referee.local import Local
 from fairplay.sandbox.level import Level, Sandbox
+from fairplay.transport import event_loop
 from fairplay.transport.connection import over_tcp
 from fairplay.transport.line import Line
 from tests.toy import Toy
@@ -125,28 +126,40 @@ def ample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Program, "late_wait_s", 30.0)
 
 
+async def late_match(way: str, code: str, folder: Path) -> list[dict[str, Any]]:
+    """What is on record of a match of a late player, as a program or over a connection."""
+    if way == "program":
+        line: Line = await Program.start([sys.executable, "-c", code], sandbox=Sandbox(Level.NONE))
+        return await lines_of_a_match(line, folder)
+    with listening("127.0.0.1", 0) as door:
+        words = (sys.executable, "-c", OVER_TCP, str(door.getsockname()[1]), code)
+        player = await asyncio.create_subprocess_exec(*words)
+        connection, _ = await asyncio.get_running_loop().sock_accept(door)
+        lines = await lines_of_a_match(await over_tcp(connection), folder)
+        await player.wait()
+        return lines
+
+
+@pytest.mark.alone
 @pytest.mark.usefixtures("ample")
 @pytest.mark.parametrize("way", ["program", "connection"])
 def test_an_answer_that_comes_too_late_is_on_record_and_the_others_go_on_meanwhile(way: str, tmp_path: Path) -> None:
-    async def host() -> list[dict[str, Any]]:
-        if way == "program":
-            line: Line = await Program.start([sys.executable, "-c", LATE], sandbox=Sandbox(Level.NONE))
-            return await lines_of_a_match(line, tmp_path)
-        with listening("127.0.0.1", 0) as door:
-            words = (sys.executable, "-c", OVER_TCP, str(door.getsockname()[1]), LATE)
-            player = await asyncio.create_subprocess_exec(*words)
-            connection, _ = await asyncio.get_running_loop().sock_accept(door)
-            lines = await lines_of_a_match(await over_tcp(connection), tmp_path)
-            await player.wait()
-            return lines
-
-    lines = asyncio.run(host())
+    lines = asyncio.run(late_match(way, LATE, tmp_path))
 
     types = [line["type"] for line in lines]
     (late,) = [line for line in lines if line["type"] == "late"]
     assert (late["seat"], types[-2:]) == (1, ["late", "result"])
     assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # somebody played on before it came
     assert 0.5 < late["overrun"] < 25.0
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("way", ["program", "connection"])
+def test_an_answer_that_is_50_ms_late_is_waited_for(way: str, tmp_path: Path) -> None:
+    lines = event_loop.run(late_match(way, LATE.replace("1.0", "0.05"), tmp_path))
+
+    (late,) = [line for line in lines if line["type"] == "late"]
+    assert 0.03 < late["overrun"] < 0.3
 
 
 @pytest.mark.usefixtures("ample")

@@ -1,24 +1,30 @@
-"""Pass on what a host and a program say to each other, without a line: what the program is asked, and its end."""
+"""Pass on what a host and a program say to each other: what the program is asked, and its end."""
 
 import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, repeat
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players.backlog import MOST_WAITING
-from fairplay.players.relay import ProgramFailed, Relay
+from fairplay.players import session
+from fairplay.players.process import Program
+from fairplay.players.relay import PlayerFailed, Relay
+from fairplay.players.session import HostSession, Said
 from fairplay.protocol import wire
+from fairplay.protocol.player_side import PlayerSide, read_message
+from fairplay.protocol.wire import Goodbye
 from fairplay.sandbox.level import Level, Sandbox
 from fairplay.sandbox.process_tree import descendants
-from fairplay.transport.dial import Lost
-from tests.players.a_house import FISH, TURN
+from fairplay.transport import event_loop
+from fairplay.transport.line import Lost
+from tests.players.a_house import FISH, TURN, Guest, House
 from tests.players.programs import every_level
 
 ECHO = """
@@ -50,129 +56,151 @@ time.sleep(3600)
 CRASHES = "import sys; sys.stdin.readline(); sys.exit(3)"
 
 
-class Host:
-    """A host that asks some questions, each when the one before was answered, and then does what a test wants.
-
-    Or it does not wait for the last answer, but says something else at once.
-    """
-
-    def __init__(self, *asks: bytes, at_once: Iterable[bytes] = (), then: Callable[[], object] | None = None) -> None:
-        self.heard: list[bytes] = []
-        self._asks, self._at_once, self._then = asks, at_once, then or self._wait
-        self._replied = threading.Semaphore(1)
-
-    def lines(self) -> Iterator[bytes]:
-        for text in self._asks:
-            self._wait()
-            yield text.rstrip(b"\n")
-        yield from self._at_once
-        self._then()
-
-    def _wait(self) -> None:
-        assert self._replied.acquire(timeout=60)
-
-    def send(self, reply: bytes) -> None:
-        self.heard.append(reply)
-        self._replied.release()
+def hello(number: int = 1) -> bytes:
+    return wire.hello(FISH, match_id=f"m{number}", nonce=f"h{number}", limit=60.0)
 
 
-def hello() -> bytes:
-    return wire.hello(FISH, match_id="m", nonce="1", limit=60.0)
+def turn(number: int = 1) -> bytes:
+    return wire.question(TURN, FISH, match_id=f"m{number}", turn=1, nonce=f"t{number}", limit=60.0)
 
 
-def turn() -> bytes:
-    return wire.question(TURN, FISH, match_id="m", turn=1, nonce="2", limit=60.0)
+class Told(list[wire.WireMessage]):
+    """What the program was told."""
 
 
-def relayed(host: Host, code: str, sandbox: Any, patience: float = 60.0) -> tuple[Any, list[wire.WireMessage]]:
-    told: list[wire.WireMessage] = []
-    relay = Relay(
-        [sys.executable, "-I", "-S", "-c", code],
-        sandbox,
-        host.send,
-        patience=lambda: patience,
-        name="ann",
-        hear=told.append,
-        show=None,
-        log=lambda match_id: None,
-    )
-    return asyncio.run(relay.play(host.lines())), told
+def relayed(
+    meet: Callable[[Guest], Any], code: str, sandbox: Sandbox, **options: Any
+) -> tuple[Goodbye | None, Told, Any]:
+    """Let a program play at a host: how it ended, what the program was told, and what the host says of it."""
+    told = Told()
+
+    async def main(address: str) -> Goodbye | None:
+        async def start(_: wire.Hello) -> Program:
+            return await Program.start([sys.executable, "-I", "-S", "-c", code], sandbox=sandbox)
+
+        async with HostSession(address, PlayerSide(name="ann", **options), tell=lambda text: None, wait=5.0) as session:
+            return await Relay(session, start, name="ann", hear=told.append).play()
+
+    house = House(meet)
+    with house:
+        goodbye = event_loop.run(main(house.address))
+    return goodbye, told, house.results[0]
 
 
 @every_level
-def test_words_are_passed_on_both_ways(sandbox: Any) -> None:
-    host = Host(hello(), turn())
+def test_words_are_passed_on_both_ways(sandbox: Sandbox) -> None:
+    def meet(guest: Guest) -> Any:
+        return guest.ask(hello()), guest.ask(turn())
 
-    goodbye, told = relayed(host, ECHO, sandbox)
+    goodbye, told, answers = relayed(meet, ECHO, sandbox)
 
     assert goodbye is None
     assert [type(message) for message in told] == [wire.Hello, wire.TakeTurn]
-    assert host.heard == [b'{"nonce":"1","answer":{"name":"ann"}}\n', b'{"nonce": "2", "answer": null}\n']
+    assert answers == ({"name": "ann"}, None)
 
 
 def test_replies_to_old_questions_are_counted_for_each_match() -> None:
-    host = Host(*[hello(), turn()] * 3)
+    def meet(guest: Guest) -> int:
+        for number in range(3):
+            guest.ask(hello(number))
+            guest.ask(turn(number))
+        return 3
 
-    goodbye, _ = relayed(host, REPEATS, Sandbox(Level.NONE))
+    goodbye, _, matches = relayed(meet, REPEATS, Sandbox(Level.NONE))
 
     assert goodbye is None
-    assert len(host.heard) == 6
+    assert matches == 3
 
 
-def lost() -> None:
-    raise Lost("the cable was cut")
+def hang_up(guest: Guest) -> None:
+    guest.say(hello())
+    guest.say(b"junk\n")
 
 
 @every_level
 @pytest.mark.parametrize(
-    ("code", "then", "error"),
-    [(SLEEPS, lost, Lost), (CRASHES, lambda: threading.Event().wait(60), ProgramFailed)],
-    ids=["the line is lost", "the program crashes"],
+    ("code", "meet", "error"),
+    [(SLEEPS, hang_up, BadRequest), (CRASHES, lambda guest: guest.ask(hello()), PlayerFailed)],
+    ids=["the host makes no sense", "the program crashes"],
 )
-def test_whatever_goes_wrong_no_program_is_left(code: str, then: Any, error: type[Exception], sandbox: Any) -> None:
+def test_no_program_is_left_if_a_match_ends_badly(
+    code: str, meet: Callable[[Guest], Any], error: type[Exception], sandbox: Sandbox
+) -> None:
     before = descendants(os.getpid())
 
     with pytest.raises(error):
-        relayed(Host(hello(), then=then), code, sandbox)
+        relayed(meet, code, sandbox)
 
     assert descendants(os.getpid()) <= before
 
 
-def hang_up() -> None:
-    pass
-
-
-class Change(bytes):
-    """A line of which it is known how many are in memory, and were at most."""
-
-    alive = most = 0
-
-    def __init__(self, *_: object) -> None:
-        Change.alive += 1
-        Change.most = max(Change.most, Change.alive)
-
-    def __del__(self) -> None:
-        Change.alive -= 1
-
-
-def changes(count: int) -> Iterator[bytes]:
-    Change.most = Change.alive
-    for number in range(count):
-        yield Change(wire.encode(wire.Changed(match="m", view=number)))
+def changed(number: int) -> bytes:
+    return wire.encode(wire.Changed(match="m1", view=number)) + b"\n"
 
 
 def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
-    out = wire.goodbye("m", Failed(Fault.TIMED_OUT, "no answer within 60 s", 60.0))
-    host = Host(hello(), turn(), at_once=chain(changes(1000), [out]), then=hang_up)
+    out = wire.goodbye("m1", Failed(Fault.TIMED_OUT, "no answer within 60 s", 60.0))
+    most = 0
 
-    goodbye, _ = relayed(host, THINKS, Sandbox(Level.NONE))
+    class Counting(HostSession):
+        def _put(self, said: Said) -> None:
+            nonlocal most
+            super()._put(said)
+            most = max(most, len(self._waiting))
 
+    def meet(guest: Guest) -> None:
+        guest.ask(hello())
+        guest.say(turn() + b"".join(map(changed, range(1000))) + out)
+        assert guest.hear() is None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.players.test_relay.HostSession", Counting)
+        goodbye, _, _ = relayed(meet, THINKS, Sandbox(Level.NONE))
+
+    assert goodbye is not None
     assert goodbye.why == "no answer within 60 s"
-    assert Change.most < 2 * MOST_WAITING
+    assert most == session.MAX_WAITING
+
+
+def test_of_many_changes_the_player_has_the_newest_before_its_turn() -> None:
+    heard = asyncio.run(waiting(turn(), *map(changed, range(100))))
+
+    assert heard == [turn(), *map(changed, range(100 - session.MAX_WAITING + 1, 100))]
+
+
+async def waiting(*texts: bytes) -> list[bytes]:
+    """What a player that has heard nothing yet has still to hear when a host has said all of this."""
+    stay = HostSession("nowhere:1", PlayerSide(), tell=lambda text: None, wait=0.0)
+    stay._reading = asyncio.create_task(asyncio.sleep(0))  # it goes on
+    for text in texts:
+        stay._put(Said(read_message(text.rstrip(b"\n")), text))
+    return [said.text for said in stay._waiting if isinstance(said, Said)]
+
+
+def test_as_much_as_is_allowed_is_not_too_much() -> None:
+    texts = [turn(number) for number in range(session.MAX_WAITING)]
+
+    assert asyncio.run(waiting(*texts)) == texts
 
 
 def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> None:
-    host = Host(hello(), at_once=repeat(turn(), 1000), then=hang_up)
+    def meet(guest: Guest) -> Any:
+        guest.ask(hello())
+        guest.say(b"".join(turn(number) for number in range(1000)))
+        return guest.hear()
 
     with pytest.raises(Lost, match="the host says too much"):
-        relayed(host, THINKS, Sandbox(Level.NONE))
+        relayed(meet, THINKS, Sandbox(Level.NONE))
+
+
+def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_program_that_hangs() -> None:
+    def meet(guest: Guest) -> None:
+        guest.ask(hello())
+        guest.say(wire.question(TURN, FISH, match_id="m1", turn=1, nonce="t1", limit=0.1))
+        with suppress(OSError):
+            while True:
+                guest.say(changed(1))
+                threading.Event().wait(0.02)
+
+    with pytest.raises(Lost, match="the player gave no answer"):
+        relayed(meet, THINKS, Sandbox(Level.NONE), idle_timeout_s=0.3)

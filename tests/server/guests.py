@@ -19,14 +19,11 @@ from fairplay.games import title
 from fairplay.journal.replay import Recorded, begin, read
 from fairplay.journal.unfinished import has_begun
 from fairplay.journal.verify import check_receipt, verify
-from fairplay.players.serve import serve_player
-from fairplay.players.visit import Visit
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.server.status import HouseStatus, decode
-from fairplay.transport.dial import Lost
-from fairplay.transport.host_line import HostLine, line_to
 from tests.cli.command import SCRIPT, in_foreground, started
+from tests.players.joined import join_host
 
 AMPLE = 60.0  # seconds, which nothing takes
 LOOPBACK = "127.0.0.1"
@@ -119,26 +116,19 @@ class Guest(threading.Thread):
         self.lost = ""
         self.gate = gate
         self.at_the_end = at_the_end
-        given: Any = {"wait": AMPLE, "patience": AMPLE, "matches": 1, **options}
-
-        @contextmanager
-        def go(wait: float, patience: Any) -> Iterator[HostLine]:
-            with line_to(address, wait=wait, patience=patience, ca=ca) as (lines, send):
-                yield islice(lines, breaks), send
-
-        self.visit = Visit(
-            go,
-            tell=self.told.append,
-            name=name,
-            **given,
-        )
+        given: Any = {"wait": AMPLE, "idle_timeout_s": AMPLE, "matches": 1, **options}
+        self._options = {"tell": self._tell, "name": name, "ca": ca, "breaks": breaks, **given}
+        self._address = address
         self.start()
 
+    def _tell(self, text: str) -> None:
+        if not text.startswith("connected to "):  # which says nothing about being let in
+            self.told.append(text)
+
     def run(self) -> None:
-        try:
-            serve_player(lambda game: Player(game, self), self.visit.lines(), self.visit.send, name=self.name)
-        except (Lost, OSError) as error:
-            self.lost = str(error) or type(error).__name__
+        end = join_host(self._address, lambda game: Player(game, self), **self._options)
+        if isinstance(end, Exception):
+            self.lost = str(end) or type(end).__name__
 
     def done(self) -> "Guest":
         """Come back when it has left."""

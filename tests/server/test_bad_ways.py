@@ -14,7 +14,7 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import visit
+from fairplay.protocol import player_side
 from fairplay.protocol.limits import Limits
 from fairplay.server.settings import Strangers, offer
 from tests.players.test_door import run
@@ -31,7 +31,7 @@ FIRST_TURN = b'"take_turn"'
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
 
 
 def once(do: Carry) -> Carry:
@@ -145,7 +145,7 @@ def journal_of(house: Open, name: str) -> Path:
 async def two_play_on_it(folder: Path, carry: Carry, limits: Limits = AMPLE, patience: float = SOON) -> list[Link]:
     """Let two play whose network is like that, and check that it made no difference; the connections that it took."""
     async with beside(folder, limits) as house, way_to(house.port, carry) as way:
-        guests = [Guest(f"{LOOPBACK}:{way.port}", name, game="fish", patience=patience) for name in PAIR]
+        guests = [Guest(f"{LOOPBACK}:{way.port}", name, game="fish", idle_timeout_s=patience) for name in PAIR]
         for guest in guests:
             assert (await asyncio.to_thread(guest.done)).lost == ""
             assert len(guest.results) == 1
@@ -246,7 +246,7 @@ def test_when_half_of_the_players_are_cut_off_for_a_while_those_who_come_back_in
             gate, guests = Gate(1), list[Guest]()
             for number in range(2 * rooms):
                 way = bad if number % 2 else good  # so that one of each pair is cut off
-                options: Any = {"game": "fish", "patience": 60.0 if heals else 1.0}
+                options: Any = {"game": "fish", "idle_timeout_s": 60.0 if heals else 1.0}
                 guests.append(Guest(f"{LOOPBACK}:{way.port}", f"player-{number}", lambda: gate, **options))
                 await house.until(partial(house.has, f"player-{number}"))
             await house.until(lambda: gate.waiting == rooms)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.games import hand_over
+from fairplay.games import register
 from fairplay.journal.replay import read
 from fairplay.protocol.limits import Limits
 from fairplay.server.house import NO_ROOM
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("nothing_known")
 
 
 def countdown_offer() -> Offer:
-    hand_over(ADDRESS)
+    register(ADDRESS)
     return offer("countdown", {}, least=2, most=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0))
 
 

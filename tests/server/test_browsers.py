@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import visit
-from fairplay.protocol import wire
+from fairplay.protocol import player_side, wire
 from fairplay.testing.hostile_connections import HANDSHAKE
 from tests.server import test_crowds
 from tests.server.browser.test_pages import BAD, ORIGINS, OTHERS, PLACES
@@ -62,7 +61,7 @@ def a_match(folder: Path) -> Iterator[Shown]:
     config = folder / "house.toml"
     config.write_text(CONFIG)
     with pytest.MonkeyPatch.context() as patch, served(folder / "house", "--config", str(config)) as house:
-        patch.setattr(visit, "LONGEST_PAUSE", 0.5)  # of clients that come again
+        patch.setattr(player_side, "MAX_PAUSE_S", 0.5)  # of clients that come again
         gate = Gate(2)
         guests = [Guest(house.address, name, lambda: gate, breaks=4) for name in ("ann", "bob")]
         gate.until(lambda gate: gate.waiting == 1)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import visit
-from fairplay.protocol import wire
+from fairplay.protocol import player_side, wire
 from fairplay.server.sign_in.tokens import make_token
 from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
 
@@ -128,7 +127,7 @@ def test_ten_thousand_guesses_at_a_token_let_nobody_in_and_keep_nobody_out(tmp_p
 def test_a_thousand_players_come_back_at_once_to_a_house_that_was_killed(
     tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 1.0)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 1.0)
     with served(tmp_path / "house", "--config", config) as house:
         gate, guests = Gate(1), list[Guest]()
         for number in range(PLAYERS):

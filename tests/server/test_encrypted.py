@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.players import visit
+from fairplay.protocol import player_side
 from fairplay.testing.hostile_connections import HANDSHAKE
 from tests.server.guests import LOOPBACK, Gate, Guest, at_the_door, check_undisturbed, eventually, served
 from tests.server.sign_in import test_reception
@@ -82,7 +82,7 @@ CALLS: dict[Call, tuple[str, str]] = {  # why each is refused, over TLS and over
 def test_matches_are_played_over_tls_and_websocket_beside_those_who_cannot_do_it(
     tmp_path: Path, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
     config = tmp_path / "house.toml"
     config.write_text(CONFIG)
     trusting = ssl.create_default_context(cafile=certificate[0])

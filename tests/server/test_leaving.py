@@ -21,25 +21,25 @@ from fairplay.server.sign_in.reception import Reception
 from fairplay.server.spectating.following import QUIET
 from fairplay.server.spectating.spectators import HUSH, Spectators
 from fairplay.transport.connection import over_tcp
-from fairplay.transport.framed import MOST_HELD
 from tests.players.test_door import run
 
 PATIENCE = 60.0  # seconds
+MAX_HELD_BYTES = 2 * wire.MOST_BYTES
 FOR_ONE = Strangers(spectators=1)
 CHATTER = {
     "a line": b"hello\n",
-    "many lines": b"hello\n" * MOST_HELD,
-    "a line without an end": b"x" * 4 * MOST_HELD,
+    "many lines": b"hello\n" * MAX_HELD_BYTES,
+    "a line without an end": b"x" * 4 * MAX_HELD_BYTES,
 }
 
 
 @asynccontextmanager
 async def house_for_one(folder: Path, limits: Strangers = FOR_ONE) -> AsyncIterator[list[str]]:
     """A house with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
-    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=limits)
+    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=limits, port=0, websocket=0)
     house = House(settings)
     house.lobby = Lobby(settings.offers, house.open_room, house.attendance)
-    async with Reception(house, folder, "127.0.0.1", 0, websocket=0) as reception, asyncio.timeout(PATIENCE):
+    async with Reception(house, settings) as reception, asyncio.timeout(PATIENCE):
         yield reception.addresses
         await house.stop("all is over", 0.0)
 

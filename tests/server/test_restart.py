@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.games import GAMES
-from fairplay.players import visit
+from fairplay.protocol import player_side
 from fairplay.server.sign_in.tokens import make_token
 from tests.server.guests import AMPLE, Gate, Guest, Served, check_receipts, check_undisturbed, eventually, served
 
@@ -58,7 +58,7 @@ def config_for(game: str, folder: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
 
 
 def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_house_that_was_killed_then(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fairplay.games.fish import Fish, Place
 from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.hosting.sitting import new_match
+from fairplay.hosting.run import new_match
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify

@@ -6,7 +6,7 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.protocol.limits import Limits
-from fairplay.server.settings import HouseSettings, Strangers, offer, read_settings
+from fairplay.server.settings import HouseSettings, Strangers, Tls, offer, read_settings
 
 WHOLE = """
 name = "the lab"
@@ -40,9 +40,9 @@ game = "q"
 """
 
 
-def read(tmp_path: Path, text: str, **flags: object) -> HouseSettings:
+def read(tmp_path: Path, text: str) -> HouseSettings:
     (tmp_path / "house.toml").write_text(text)
-    return read_settings(tmp_path / "house.toml", flags)
+    return read_settings(tmp_path / "house.toml")
 
 
 def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
@@ -50,11 +50,7 @@ def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
 
     assert (found.name, found.host, found.port, found.websocket) == ("the lab", "0.0.0.0", 5000, 5001)
     assert (found.web, found.web_host, found.guests, found.window, found.back) == (8080, "0.0.0.0", False, 20, 40)
-    assert (found.folder, found.certificate, found.key) == (
-        str(tmp_path / "kept"),
-        str(tmp_path / "cert.pem"),
-        "/etc/key.pem",
-    )
+    assert (found.folder, found.tls) == (str(tmp_path / "kept"), Tls(str(tmp_path / "cert.pem"), "/etc/key.pem"))
     assert found.strangers == Strangers(connections=100, each=10)
     fish, q = found.offers
     assert (fish.game, fish.least, fish.most, fish.wait, fish.policy, fish.fill) == (
@@ -74,23 +70,24 @@ def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path:
 
     found = read(tmp_path, text)
 
-    assert (found.certificate, found.key) == (str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"))
+    assert found.tls == Tls(str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"))
 
 
-def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
-    found = read(tmp_path, WHOLE, port=1, guests=True, offers=(offer("tsuro", {}),))
-
-    assert (found.port, found.guests, [one.game for one in found.offers]) == (1, True, ["tsuro"])
+def test_the_folder_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_path: Path) -> None:
+    assert read(tmp_path, '[[games]]\ngame = "fish"').folder == "house"
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "nothing is played here: name a game, or a file with [[games]]"),
+        ("", "house.toml: nothing is played here: name a game under [[games]]"),
         ("prot = 1", "house.toml: unknown key 'prot': did you mean 'port'?"),
         ("port = 65536", "house.toml: port: expected int <= 65535"),
         ("window = -1", "house.toml: window: expected float > 0.0"),
         ("[strangers]\nper = 1", "house.toml: strangers: unknown key 'per'"),
+        ("[strangers]\neach = 0", "house.toml: strangers.each: expected int >= 1"),
+        ("tls = { certificate = 'a', keys = 'b' }", "house.toml: tls: "),
+        ("log = 'xml'", "house.toml: log: invalid enum value 'xml'"),
         ("[[games]]\ngame = 'fisch'", "house.toml: games 1: there is no game 'fisch': did you mean 'fish'?"),
         ("[[games]]\ngame = 'fish'\nmin = 1", "house.toml: games 1: fish is for 2 to 4 players, not for 1 to 4"),
         (
@@ -107,6 +104,8 @@ def test_flags_count_more_than_the_file(tmp_path: Path) -> None:
             "house.toml: games 1: a board of 2 x 3 with 0 holes is too small for 2 players",
         ),
         ("[[games]]\n", "house.toml: games 1: there has to be a key game"),
+        ("games = [3]", "house.toml: games 1: expected table, got int"),
+        ("[[games]]\ngame = 'fish'\nlimits = 3", "house.toml: games 1: limits: expected table, got int"),
         ("games = 3", "house.toml: games: expected list, got int"),
         ("port = ", "house.toml: this is no TOML"),
     ],

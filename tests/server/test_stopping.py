@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairplay.journal.replay import read
-from fairplay.players import visit
-from fairplay.protocol import wire
+from fairplay.protocol import player_side, wire
 from fairplay.server.farewells import LAST_WORDS
 from fairplay.server.house import GRACE
 from tests.cli.command import INTERRUPTIONS
@@ -33,7 +32,7 @@ SUSPENDED = "the house hangs up: the house stops for a while"
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(visit, "LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from fairplay.core.match import Match
 from fairplay.journal.replay import read
 from fairplay.journal.verify import verify
-from fairplay.players import visit
+from fairplay.protocol import player_side
 from fairplay.testing.hostile import DEEDS, Distance
 from fairplay.testing.hostile_connections import HANDSHAKE, misbehave_at
 from fairplay.testing.hostile_programs import ANY, CONNECT, GOOD, HELLO, TURN, Do, Turn
@@ -127,7 +127,7 @@ def matches(folder: Path, *, slow: bool) -> dict[Case, Match[Any, Any, Any]]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(visit, "LONGEST_PAUSE", 0.5)
+        patch.setattr(player_side, "MAX_PAUSE_S", 0.5)
         yield {slow: tmp_path_factory.mktemp("slow" if slow else "quick") for slow in (True, False)}
 
 

@@ -13,6 +13,7 @@ import pytest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.core.messages import Evidence
+from fairplay.hosting.spec import Entrant
 from fairplay.terminal import progress
 from fairplay.terminal.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
 from fairplay.tournament.counted import Counted
@@ -37,6 +38,12 @@ def ejected(name: str) -> PlayerEjected:
     return PlayerEjected("m00001", name, Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 1 s"))
 
 
+def began(number: int, matches: int, before: int, ejections: int = 0, void_attempts: int = 0) -> RoundBegan:
+    """A round, so many of whose matches were played before."""
+    players = tuple(Entrant("random", name) for name in PLAYERS)
+    return RoundBegan(number, players, matches, (ENDED.counted,) * before, ejections, void_attempts)
+
+
 def watching(rounds: int | None = 1) -> Progress:
     """Whoever watches since a while, in which time has stood still."""
     with patch.object(time, "monotonic", lambda: 0.0):
@@ -58,14 +65,14 @@ def test_it_says_what_is_waited_for_before_the_first_match() -> None:
     assert (watcher.line, watcher.share) == ("starting", 0)
     assert seen(watcher, TrialsBegan(PLAYERS), BotTried("ann", "")) == "trying out the bots, 1 of 2"
     assert watcher.share == 0.5
-    assert seen(watcher, BotTried("bob", ""), RoundBegan(1, PLAYERS, 40, 0)) == "0 of 40 matches"
+    assert seen(watcher, BotTried("bob", ""), began(1, 40, 0)) == "0 of 40 matches"
     assert watcher.share == 0
 
 
 def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
     watcher = watching()
 
-    line = seen(watcher, RoundBegan(1, PLAYERS, 400, 40), *[ENDED] * 10, ejected("ann"))
+    line = seen(watcher, began(1, 400, 40), *[ENDED] * 10, ejected("ann"))
 
     assert line == "50 of 400 matches, 5.0 per second, 1 min 10 s left, 1 ejection"
     assert watcher.share == 0.125
@@ -75,7 +82,7 @@ def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
 def test_a_round_is_said_to_go_on_only_if_some_of_it_was_played_before(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
 
-    seen(watcher, RoundBegan(1, PLAYERS, 10, 10), RoundBegan(2, PLAYERS, 10, 0), RoundBegan(3, PLAYERS, 10, 4))
+    seen(watcher, began(1, 10, 10), began(2, 10, 0), began(3, 10, 4))
 
     assert capsys.readouterr().err == "fairplay: going on: 4 of 10 matches of round 3 were played before\n"
 
@@ -83,7 +90,7 @@ def test_a_round_is_said_to_go_on_only_if_some_of_it_was_played_before(capsys: p
 def test_ejections_and_void_attempts_before_an_interruption_are_counted() -> None:
     watcher = watching(2)
 
-    line = seen(watcher, RoundBegan(1, PLAYERS, 9, 9, 4, 1), RoundBegan(2, PLAYERS, 9, 3, 2, 1), ejected("ann"))
+    line = seen(watcher, began(1, 9, 9, 4, 1), began(2, 9, 3, 2, 1), ejected("ann"))
 
     assert line == "round 2 of 2, 3 of 9 matches, 7 ejections, 2 void attempts"
 
@@ -100,7 +107,7 @@ def test_a_crash_is_told_with_the_error_that_the_program_named(capsys: pytest.Ca
 
 def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
     swiss, knock_out = watching(4), watching(None)
-    events = [RoundBegan(1, PLAYERS, 10, 0), *[ENDED] * 10, RoundBegan(2, PLAYERS, 10, 0), *[ENDED] * 5]
+    events = [began(1, 10, 0), *[ENDED] * 10, began(2, 10, 0), *[ENDED] * 5]
 
     assert seen(swiss, *events, after=3) == "round 2 of 4, 5 of 10 matches, 5.0 per second, 5 s left"
     assert swiss.share == 15 / 40
@@ -110,7 +117,7 @@ def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
 
 def test_the_rate_is_that_since_the_first_round_began() -> None:
     watcher = watching(2)
-    first, second = RoundBegan(1, PLAYERS, 10, 0), RoundBegan(2, PLAYERS, 10, 0)
+    first, second = began(1, 10, 0), began(2, 10, 0)
     moments: list[tuple[float, TournamentEvent]] = [(10.0, first), *[(11.0, ENDED)] * 10, (12.0, second)]
 
     for now, event in moments:
@@ -122,7 +129,7 @@ def test_the_rate_is_that_since_the_first_round_began() -> None:
 
 
 def test_a_round_more_than_was_thought_has_matches_left() -> None:
-    line = seen(watching(2), RoundBegan(3, PLAYERS, 10, 0), *[ENDED] * 5, after=1)
+    line = seen(watching(2), began(3, 10, 0), *[ENDED] * 5, after=1)
 
     assert line == "round 3 of 2, 5 of 10 matches, 5.0 per second, 1 s left"
 
@@ -130,7 +137,7 @@ def test_a_round_more_than_was_thought_has_matches_left() -> None:
 def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
 
-    line = seen(watcher, RoundBegan(1, PLAYERS, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))
+    line = seen(watcher, began(1, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))
 
     said = capsys.readouterr().err.splitlines()
     assert (
@@ -147,7 +154,7 @@ def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[st
 def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
 
-    line = seen(watcher, RoundBegan(1, PLAYERS, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
+    line = seen(watcher, began(1, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
 
     assert capsys.readouterr().err.splitlines() == [
         *["fairplay: attempt 1 at m1 does not count: played again"] * MOST_ATTEMPTS,
@@ -158,7 +165,7 @@ def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFix
 
 def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
-    seen(watcher, RoundBegan(1, PLAYERS, 40, 0))
+    seen(watcher, began(1, 40, 0))
 
     for now in range(1, 26):
         with patch.object(time, "monotonic", lambda now=now: float(now)):
@@ -209,7 +216,7 @@ def test_standings_that_take_long_are_looked_at_the_less_often(monkeypatch: pyte
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
 
     with Bar(clock.rows, 1) as bar:
-        bar.observe(RoundBegan(1, PLAYERS, 100, 0))
+        bar.observe(began(1, 100, 0))
         for _ in range(50):
             clock.now += 1.0
             bar.observe(ENDED)
@@ -226,7 +233,7 @@ def test_a_tournament_that_goes_on_shows_the_standings_before_its_next_match_is_
 
     with Bar(clock.rows, 1) as bar:
         clock.now = 5.0
-        bar.observe(RoundBegan(1, PLAYERS, 40, counted))
+        bar.observe(began(1, 40, counted))
 
     assert clock.looks == looks
 

@@ -16,7 +16,6 @@ from fairplay.tournament.file import MOST_BYTES, read_cup
 from fairplay.tournament.settings import RoundRobin, Swiss
 from fairplay.tournament.spec import Consequence, Cup, Gate
 
-DRAWN = bytes(range(32))
 PLAYER = "def take_turn(view):\n    return None\n"
 TWO = 'game = "fish"\nplayers = [{ name = "ann", player = "greedy" }, { player = "random" }]\n'
 WHOLE = """
@@ -60,7 +59,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def cup_of(directory: Path, text: str) -> Cup:
-    return read_cup(write(directory / "cup.toml", text), DRAWN)
+    return read_cup(write(directory / "cup.toml", text))
 
 
 def refusal(directory: Path, text: str) -> str:
@@ -108,10 +107,10 @@ def test_all_that_a_file_says_is_in_the_cup(shed: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(cup), type=Cup) == cup
 
 
-def test_what_is_not_said_is_as_usual_and_the_seed_is_the_one_that_was_drawn(tmp_path: Path) -> None:
+def test_what_is_not_said_is_as_usual_and_the_seed_is_yet_to_be_drawn(tmp_path: Path) -> None:
     cup = cup_of(tmp_path, TWO)
 
-    assert (cup.seed, cup.guessable) == (DRAWN, False)
+    assert (cup.seed, cup.guessable) == (None, False)
     assert (cup.format, cup.limits, cup.sandbox, cup.pondering) == (RoundRobin(), None, None, False)
     assert (cup.gate, cup.faults, cup.default) == (Gate.WARN, {}, Consequence.GAME)
 
@@ -160,7 +159,7 @@ players = [
 
     for directory, name in ((shed, "cups/cup.toml"), (shed / "bots", "../link/cup.toml"), (shed, str(file))):
         monkeypatch.chdir(directory)
-        assert players(read_cup(Path(name), DRAWN), shed) == expected
+        assert players(read_cup(Path(name)), shed) == expected
 
 
 def test_who_is_listed_does_not_play_a_second_time_from_its_folder(shed: Path) -> None:
@@ -180,7 +179,7 @@ def test_a_player_above_the_file_is_called_like_its_folder(shed: Path) -> None:
     text = TWO.replace('"random"', '"../"')
     file = write(shed / "teams" / "eve" / "cups" / "cup.toml", text)
 
-    assert players(read_cup(file, DRAWN), shed)[1] == ("eve", "DIR/teams/eve")
+    assert players(read_cup(file), shed)[1] == ("eve", "DIR/teams/eve")
 
 
 def test_a_word_that_is_too_long_for_a_path_stays_as_it_is(tmp_path: Path) -> None:
@@ -390,14 +389,14 @@ def test_what_is_no_file_is_not_even_opened(tmp_path: Path) -> None:
 
     for name, why in (("pipe", "this is no file"), ("", "this is no file"), ("none", "cannot be read: No such file")):
         with pytest.raises(BadRequest, match=f"^{tmp_path / name}: {why}"):
-            read_cup(tmp_path / name, DRAWN)
+            read_cup(tmp_path / name)
 
 
 def test_bytes_that_are_no_text_are_named_by_their_line(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_bytes(TWO.encode() + b"# caf\xe9\n")
 
     with pytest.raises(BadRequest, match=r"cup.toml: line 3: the byte 0xe9 is no UTF-8$"):
-        read_cup(tmp_path / "cup.toml", DRAWN)
+        read_cup(tmp_path / "cup.toml")
 
 
 def test_a_file_may_be_long_but_not_endless(tmp_path: Path) -> None:

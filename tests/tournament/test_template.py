@@ -23,7 +23,7 @@ def read(directory: Path, text: str) -> Cup:
     file.write_text(text, encoding="utf-8")
     joined = [Entrant("visitor:ann", "ann")] if "signup" in tomllib.loads(text) else []
     assert not joined or read_sign_up(file).min == 2
-    return read_cup(file, bytes(32), joined)
+    return read_cup(file, joined)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -14,7 +14,7 @@ from fairplay.core.events import Fault
 from fairplay.protocol import wire
 from fairplay.transport.connection import CHUNK, Connection, notice_loss, over_tcp
 from fairplay.transport.event_loop import new_event_loop
-from fairplay.transport.framed import MOST_HELD, MOST_SHOWN, MOST_UNREAD
+from fairplay.transport.framed import MOST_SHOWN, MOST_UNREAD
 from fairplay.transport.hall import Hall
 from fairplay.transport.line import Closed, Cut, TooMuch, received
 from tests.players.cancelling import When, cancelled_at
@@ -172,7 +172,7 @@ def test_what_nobody_asks_for_is_bounded_and_comes_when_somebody_asks(run: Run) 
                     sent += theirs.send(text[sent : sent + 4096])
                 await some_turns()
             assert sent < len(text)
-            assert len(line._held) <= MOST_HELD + CHUNK
+            assert len(line._held) <= line._max_held_bytes + CHUNK
             for number in range(100_000):
                 if sent < len(text) and not number % 100:
                     with suppress(BlockingIOError):

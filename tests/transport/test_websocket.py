@@ -18,19 +18,17 @@ from websockets.uri import parse_uri
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
 from fairplay.players.door import Door, listen_websocket
-from fairplay.players.serve import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.transport.line import Closed, Line, received
 from fairplay.transport.websocket import MAX_PIECES_PER_S, WebSocket, over_websocket
-from fairplay.transport.websocket_client import dial_websocket
+from tests.players.dialled import serve_dialled
 from tests.players.test_door import (
     EXPECTED,
     FISH,
     GREEDY,
     LIMITS,
-    PATIENCE,
     SHORT,
     TABLES,
     AnyGame,
@@ -175,8 +173,7 @@ def bad_from(question: int, bad: Way) -> Behaviour:
 
 def serve(door: Door, game: AnyGame, seat: int, name: str) -> None:
     """A player as people write them: blocking, somewhere else."""
-    with dial_websocket(f"ws://{door.address}/path", wait=PATIENCE, patience=PATIENCE) as (messages, send):
-        assert serve_player(lambda known: house(known, seat, name), messages, send, name=name) is None
+    assert serve_dialled(f"ws://{door.address}/path", lambda known: house(known, seat, name), name=name) is None
 
 
 # The honest
@@ -614,7 +611,7 @@ def test_behind_a_request_that_is_refused_nothing_is_kept() -> None:
             with pytest.raises(Closed, match="did not ask for a WebSocket"):
                 await received(line)
             await line.hang_up(b"", 0)
-        return len(line._request or b"")
+        return len(line._rest) + len(line._server.reader.buffer)
 
     assert run(host()) < 2 * wire.MOST_BYTES
 

@@ -5,6 +5,7 @@ from contextlib import redirect_stdout
 
 import click
 
+from fairplay.cli.options.game import game_argument
 from fairplay.cli.options.match_options import (
     bot_logs_option,
     in_process_option,
@@ -23,7 +24,7 @@ from fairplay.terminal.output import Teller, in_colour
 
 
 @click.command("check-bot")
-@click.argument("game")
+@game_argument()
 @click.argument("player")
 @limit_option
 @sandbox_option

@@ -8,13 +8,7 @@ import click
 from msgspec.structs import replace
 
 from fairplay.cli.options.journals import file_argument
-from fairplay.cli.options.match_options import (
-    limit_option,
-    limits_named,
-    refuse_unreadable,
-    sandbox_option,
-    tell_evidence,
-)
+from fairplay.cli.options.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected
@@ -34,6 +28,7 @@ from fairplay.players.address import IN_PROCESS, split_label
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.players.remote import DEFAULT
 from fairplay.referee.host import distinct
+from fairplay.terminal.matches import tell_evidence
 from fairplay.terminal.output import Teller, in_colour
 from fairplay.transport import event_loop
 
@@ -100,7 +95,7 @@ def debug(
     game, seed = recorded.game.name, recorded.at(0).seed or bytes(SEED_BYTES)  # if not known, the same every time
 
     def find(address: str, seat: Seat) -> Location:
-        return far(address) or near(address, game, seat_key(seed, seat))
+        return far(address, title(game).option) or near(address, game, seat_key(seed, seat))
 
     def find_player() -> Location:
         return Near(candid(game, address, seat, seed)) if in_process else find(address, seat)
@@ -110,7 +105,7 @@ def debug(
     with Table(places, limits=terms.limits or DEFAULT, sandbox=terms.sandbox or OPEN) as table:
         same = event_loop.run(stage.perform(address, find_player, terms, table, rest if play_on else None))
     tell.check()
-    tell_evidence(stage.notes, match.names)
+    tell_evidence(stage.notes.evidence, match.names)
     context.exit(0 if same else 1)
 
 

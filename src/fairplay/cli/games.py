@@ -4,8 +4,9 @@ from functools import partial
 
 import click
 
+from fairplay.cli.options.game import game_option
 from fairplay.core.errors import BadRequest
-from fairplay.games import GAMES, Rules, others, title
+from fairplay.games import GAMES, Rules, external_names, title
 from fairplay.referee.host import seats_in_words
 from fairplay.referee.loading import loaded
 from fairplay.render.text import printable
@@ -14,9 +15,10 @@ MAX_LINE_CHARS = 300  # of what others wrote
 
 
 @click.command()
+@game_option
 def games() -> None:
     """List the games and their parameters."""
-    for name in (*GAMES, *others()):
+    for name in (*GAMES, *external_names()):
         try:
             rules = title(name).rules
             lines = loaded(f"the description of {name}", partial(description, rules))

@@ -15,13 +15,16 @@ from typing import Any
 import click
 import msgspec
 
+from fairplay.cli.options.game import GAME, game_option
 from fairplay.cli.options.match_options import refuse_unreadable
+from fairplay.cli.options.match_options import settings as parameters
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.games import OTHERS, is_known, no_game, title
+from fairplay.games import EXTERNAL, is_known, no_game, title
 from fairplay.journal.library import Query, find, look_up
 from fairplay.journal.summary import Seated, Status, Summary
-from fairplay.render.text import breadth, printable
+from fairplay.render.text import aligned, printable
+from fairplay.terminal.output import with_bar
 from fairplay.tournament.places import FILE, MATCHES
 
 HEADINGS = ("id", "started", "game", "players by rank", "ejected", "facts", "status")
@@ -60,6 +63,7 @@ def library() -> None:
 
 @library.command("list")
 @folder_argument
+@game_option
 @limit_option
 @json_option
 def list_all(folder: str, limit: int | None, as_json: bool) -> None:
@@ -73,7 +77,7 @@ def list_all(folder: str, limit: int | None, as_json: bool) -> None:
 
 @library.command("find")
 @folder_argument
-@click.option("--game", metavar="GAME", help="Of this game; py:module:Name for one of your own.")
+@click.option("--game", type=GAME, help="Of this game; py:module:Name for one of your own.")
 @click.option("--player", "players", multiple=True, metavar="NAME|ADDRESS", help="With this player; may be repeated.")
 @click.option("--winner", metavar="NAME", help="Won by this player, alone or in a tie.")
 @click.option(
@@ -116,7 +120,7 @@ def find_some(
         any_fault=fault == "any",
         since=None if since is None else moment("--since", since),
         until=None if until is None else moment("--until", until, end=True),
-        parameters=parameters(settings),
+        parameters=parameters(settings, "--with"),
         limit=limit,
     )
     tell(folder, find(folder, query, watch=watched), as_json=as_json)
@@ -125,6 +129,7 @@ def find_some(
 @library.command("show")
 @folder_argument
 @click.argument("id")
+@game_option
 def show_one(folder: str, id: str) -> None:
     """Show all about one match in DIR.
 
@@ -150,25 +155,9 @@ def moment(option: str, text: str, *, end: bool = False) -> float:
         return inf if day.year > FIRST_YEAR else -inf
 
 
-def parameters(settings: Sequence[str]) -> dict[str, str]:
-    """The parameters of --with NAME=VALUE."""
-    found: dict[str, str] = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not name or not equals or name in found:
-            raise BadRequest(f"--with {text}: write NAME=VALUE, and each name once")
-        found[name] = value
-    return found
-
-
 def watched(ids: Sequence[str]) -> Iterable[str]:
-    """The journals that are to be read, with a bar that grows where a person is looking and there are many."""
-    if len(ids) < MANY or not sys.stderr.isatty():
-        return ids
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(ids, description="reading journals", console=Console(stderr=True), transient=True)
+    """The journals that are to be read, with a bar where there are many."""
+    return with_bar(ids, "reading journals", MANY)
 
 
 def tell(folder: str, found: Sequence[Summary], *, as_json: bool) -> None:
@@ -198,7 +187,7 @@ def row(one: Summary) -> tuple[str, ...]:
         in_local_time(one.started, "%Y-%m-%d %H:%M"),
         printable(one.game, LONGEST) or "-",
         ranking(one) or "-",
-        ", ".join(f"{label(seated)} {in_words(seated.fault)}" for seated in one.seats if seated.fault),
+        ", ".join(f"{label(seated)} {seated.fault.in_words}" for seated in one.seats if seated.fault),
         count(one.facts),
         state(one),
     )
@@ -212,11 +201,6 @@ def state(one: Summary) -> str:
 def count(facts: int | None) -> str:
     """How many facts there are, if anybody can tell."""
     return "-" if facts is None else str(facts)
-
-
-def in_words(fault: Fault) -> str:
-    """A fault for people."""
-    return fault.value.replace("_", " ")
 
 
 def ranking(one: Summary) -> str:
@@ -233,23 +217,9 @@ def label(seated: Seated) -> str:
     return printable(seated.name, LONGEST)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table, each column as wide as it has to be."""
-    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell + " " * (width - columns(cell)) for cell, width in zip(cells, widths, strict=True)).rstrip()
-        for cells in rows
-    ]
-
-
-def columns(cell: str) -> int:
-    """How wide it is on a terminal; most texts are plain, and there are many."""
-    return len(cell) if cell.isascii() else breadth(cell)
-
-
 def print_table(rows: Iterable[Sequence[str]]) -> None:
     """The table for a terminal, fitted to its width."""
-    from rich.console import Console
+    from rich.console import Console  # start-up: it takes long to load
     from rich.table import Table
     from rich.text import Text
 
@@ -291,7 +261,7 @@ def place(seat: int, seated: Seated) -> tuple[str, ...]:
     """Who sat at a seat and what became of them, as a line of a table."""
     out = ""
     if seated.fault and seated.moment:
-        out = f"ejected: {in_words(seated.fault)} ({seated.moment.value}), {seated.why}"
+        out = f"ejected: {seated.fault.in_words} ({seated.moment.value}), {seated.why}"
     rank = str(seated.rank) if seated.rank else "-"
     score = "-" if seated.score is None else str(seated.score)
     return (
@@ -304,8 +274,8 @@ def place(seat: int, seated: Seated) -> tuple[str, ...]:
 
 def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:
     """What one may want to do next with a match: the aim, and the command."""
-    handed = title(one.game).handed if one.game in OTHERS else ()
-    path = " ".join([shlex.quote(str(Path(folder) / one.file)), *handed])
+    option = title(one.game).option if one.game in EXTERNAL else ()
+    path = " ".join([shlex.quote(str(Path(folder) / one.file)), *option])
     if one.status in (Status.FINISHED, Status.UNFINISHED):
         yield "see it again", f"fairplay replay {path}"
         if any(seated.fault for seated in one.seats):

@@ -2,12 +2,13 @@
 
 import os
 import sys
+from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fairplay.cli.options.handing import HANDED, with_game_first, with_games
 from fairplay.cli.options.interrupts import sigterm_interrupts
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
@@ -15,11 +16,14 @@ from fairplay.render.text import printable
 from fairplay.terminal.output import plain_output, silence
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from click.shell_completion import CompletionItem
 
 LONGEST_ERROR = 2000
 ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
-LISTED = ("game", "player", "players", "harness")  # if they are left out, it is said what there is
+LISTED = ("game", "player", "players")  # if they are left out, it is said what there is
+GROUP = "fairplay.commands"  # of entry points: verbs that are no part of this package of verbs
 VERBS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
     "games": "List the games and their parameters.",
     "rules": "Print the rules of GAME, with a picture.",
@@ -43,50 +47,55 @@ VERBS = {  # in the order in which a newcomer needs them; each has a file of its
     "debug": "Give PLAYER again what a seat of the match in FILE heard.",
     "library": "Look for matches in a folder of journals, or of a tournament.",
     "doctor": "Say what can be kept from players that are programs.",
-    "course": "Answer a test HARNESS of the course, such as xstate.",
 }
 
 
 def load(verb: str) -> click.Command | None:
     """Load a verb, if there is such a one: nobody waits for what the others need."""
-    name = verb.replace("-", "_")
-    return with_games(getattr(import_module(f"fairplay.cli.{name}"), name)) if verb in VERBS else None
+    command: click.Command | None = None
+    if verb in VERBS:
+        name = verb.replace("-", "_")
+        command = getattr(import_module(f"fairplay.cli.{name}"), name)
+    elif entry := verbs_beside().get(verb):
+        command = entry.load()
+    return command
+
+
+@cache
+def verbs_beside() -> "dict[str, EntryPoint]":
+    """The verbs that stand beside this package, by name; nothing of them is loaded."""
+    from importlib.metadata import distributions  # which takes a while, and few verbs need
+
+    ours = islice(distributions(name="fairplay"), 1)  # none, where it runs from a folder and was not installed
+    return {entry.name: entry for one in ours for entry in one.entry_points.select(group=GROUP)}
 
 
 class Verbs(click.Group):
     """The verbs, each loaded when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return [*VERBS, *verbs_beside()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = load(cmd_name)
         if command is None or ASKED not in os.environ:
             return command
-        from fairplay.cli.options.completion import known
+        from fairplay.cli.options.completion import known  # for a quick start: only a shell asks
 
         return known(command)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb, and the words behind it; a game of somebody's own is in its place among them."""
-        name, command, words = super().resolve_command(ctx, args)
-        if command is not None and any(word.startswith(HANDED) for word in words):
-            words = with_game_first(command, click.Context(command, ctx, name), words)
-        return name, command, words
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs, without loading them."""
+        """List the verbs, without loading what has a line here."""
+        beside = {verb: command.get_short_help_str(100) for verb in verbs_beside() if (command := load(verb))}
         with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([*VERBS.items(), *beside.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """The verbs that begin so."""
-        from click.shell_completion import CompletionItem
+        from click.shell_completion import CompletionItem  # start-up: only a shell that completes needs it
 
         options = [] if incomplete.isalnum() or not incomplete else click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(verb) for verb in VERBS if verb.startswith(incomplete)), *options]
+        return [*(CompletionItem(verb) for verb in self.list_commands(ctx) if verb.startswith(incomplete)), *options]
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -101,7 +110,7 @@ def fairplay() -> None:
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
     if ASKED in os.environ:
-        from fairplay.cli.options.completion import answer
+        from fairplay.cli.options.completion import answer  # for a quick start: only a shell asks
 
         answer(fairplay)
     with plain_output(), sigterm_interrupts():
@@ -131,11 +140,11 @@ def run() -> None:
 
 def what_there_is(missing: click.MissingParameter) -> str:
     """What to say behind the name of something that was left out: what it may be, if that is known."""
-    from fairplay.cli.options.completion import FINDERS, players
+    from fairplay.cli.options.completion import FINDERS, players  # for a quick start: only errors need them
 
     param, context = missing.param, missing.ctx
     find = FINDERS.get((param.param_type_name, param.name or "")) if param and param.name in LISTED else None
-    if find is None or context is None:
+    if find is None or param is None or context is None or param.type.get_missing_message(param, context):
         return ""
     files = ["./file.py"] if find is players else []
     found = ", ".join([*find(context, ""), *files])

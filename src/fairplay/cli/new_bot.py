@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import click
 
+from fairplay.cli.options.game import game_argument
 from fairplay.core.errors import BadRequest
 from fairplay.games import rules_of, title
 from fairplay.kit.game import BoardGame
@@ -41,7 +42,7 @@ BY_ENDING = {language.ending: name for name, language in LANGUAGES.items()}
 
 
 @click.command("new-bot")
-@click.argument("game")
+@game_argument()
 @click.argument("path", metavar="[FILE]", required=False, type=click.Path())
 @click.option("--language", type=click.Choice(list(LANGUAGES)), help="By the ending of FILE if not given, or python.")
 def new_bot(game: str, path: str | None, language: str | None) -> None:
@@ -128,8 +129,8 @@ def commands(game: str, language: str, path: str) -> list[str]:
     others = islice(cycle(house[1:] or house), shelf.rules.seats[0] - 1)
     return [
         *([" ".join(quoted(words.get(word, word)) for word in compiles)] if compiles else []),
-        " ".join(["fairplay check-bot", game, player, *shelf.handed]),
-        " ".join(["fairplay play", game, f"me={player}", *others, *shelf.handed]),
+        " ".join(["fairplay check-bot", game, player, *shelf.option]),
+        " ".join(["fairplay play", game, f"me={player}", *others, *shelf.option]),
     ]
 
 

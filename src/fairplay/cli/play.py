@@ -1,44 +1,34 @@
 """fairplay play: play a refereed match and show it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
+from fairplay.app.matches import prepare_match
+from fairplay.cli.options.game import game_argument
 from fairplay.cli.options.match_options import (
-    bot_logs_option,
-    entrant_from,
-    events_option,
-    in_process_option,
-    journal_option,
-    limit_option,
     limits_named,
-    lines_option,
     log_messages,
-    pace_option,
-    pictures_option,
+    match_options,
     placed,
     pondering_option,
-    quiet_option,
     refuse_unreadable,
-    sandbox_option,
     settings,
-    show,
-    sync_option,
-    verbose_option,
 )
-from fairplay.cli.options.tournament_options import cup_for, jobs_option, out_option, run_cup
+from fairplay.cli.options.tournament_options import jobs_option, out_option
 from fairplay.core.errors import BadRequest
 from fairplay.games import game_with
-from fairplay.hosting.sitting import Sitting, in_journal, new_match
-from fairplay.hosting.spec import MatchSpec, seed_options
+from fairplay.hosting.sitting import in_journal
+from fairplay.hosting.spec import Entrant, MatchSpec, seed_options
 from fairplay.journal.requests import Sync
+from fairplay.players.address import split_label
 from fairplay.referee.host import seats_by_age
+from fairplay.terminal.matches import show_match
 
 
 @click.command()
-@click.argument("game")
+@game_argument()
 @click.argument("players", nargs=-1, required=True)
 @click.option(
     "--seed",
@@ -46,19 +36,8 @@ from fairplay.referee.host import seats_by_age
 )
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
 @click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
-@limit_option
-@sandbox_option
-@in_process_option
+@match_options
 @pondering_option
-@journal_option
-@sync_option
-@quiet_option
-@verbose_option
-@events_option
-@lines_option
-@pace_option
-@pictures_option
-@bot_logs_option
 @click.option(
     "--games",
     type=click.IntRange(1, 1_000_000),
@@ -79,16 +58,12 @@ def play(
     pondering: bool,
     directory: str | None,
     sync: str,
-    quiet: bool,
     verbose: bool,
-    events: bool,
-    lines: bool,
-    pace: float | None,
-    pictures: Path | None,
     bot_logs: str | None,
     games: int | None,
     jobs: int | None,
     out: str | None,
+    **shown: Any,
 ) -> None:
     """Play a match of GAME between PLAYERs and show it.
 
@@ -104,12 +79,15 @@ def play(
     rules = game_with(game, settings(parameters))
     seating = seats_by_age(rules, len(players), numbers(ages))
     if games is not None:
-        refuse_together("--games", {"--journal": directory, "--ages": ages, "--events": events})
-        refuse_together("--games", {"--pictures": pictures, "--lines": lines, "--pace": pace, "--verbose": verbose})
-        refuse_together("--games", {f"--sync {sync}": sync != Sync.BATCH.value})
-        cup = cup_for(rules, players, games, seed, limits=limits_named(limit), sandbox=sandbox, pondering=pondering)
-        run_cup(cup, out, jobs=jobs, quiet=quiet, drawn=seed is None, bot_logs=bot_logs)
-        return
+        single = {f"--{name}": shown[name] for name in ("events", "pictures", "lines", "pace")}
+        single |= {"--journal": directory, "--ages": ages, "--verbose": verbose}
+        refuse_together("--games", {**single, f"--sync {sync}": sync != Sync.BATCH.value})
+        from fairplay.app.tournaments import table_tournament  # for a quick start: one match needs neither
+        from fairplay.terminal.progress import show_tournament
+
+        terms = {"limits": limits_named(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
+        cup = table_tournament(rules, [entrant_from(player) for player in players], games, **terms)
+        return show_tournament(cup, out, jobs=jobs, quiet=shown["quiet"], bot_logs=bot_logs)
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
     if verbose:
         log_messages()
@@ -125,7 +103,10 @@ def play(
         bot_logs=bot_logs,
         **seed_options(seed),
     )
-    show(taken_up(spec) or new_match(spec), quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
+    sitting = prepare_match(spec)
+    if (record := in_journal(sitting.held)) is not None:
+        click.echo(f"fairplay: going on with {record.path}", err=True)
+    return show_match(sitting, **shown)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:
@@ -135,16 +116,10 @@ def refuse_together(what: str, others: Mapping[str, Any]) -> None:
             raise BadRequest(f"{option} makes no sense with {what}; see: fairplay play --help")
 
 
-def taken_up(spec: MatchSpec) -> Sitting | None:
-    """The match of this very command that was interrupted, if there is one."""
-    if spec.journal is None:
-        return None
-    from fairplay.hosting.records import interrupted  # where nothing is recorded, nobody needs it
-
-    sitting = interrupted(spec)
-    if sitting is not None and (record := in_journal(sitting.held)) is not None:
-        click.echo(f"fairplay: going on with {record.path}", err=True)
-    return sitting
+def entrant_from(text: str) -> Entrant:
+    """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
+    label, address = split_label(text)
+    return Entrant(address, "" if label == text else label)
 
 
 def numbers(ages: str | None) -> list[int] | None:

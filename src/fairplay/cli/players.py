@@ -2,13 +2,14 @@
 
 import click
 
+from fairplay.cli.options.game import game_argument
 from fairplay.games import title
 from fairplay.players.location import HUMAN
 from fairplay.render.words import between
 
 
 @click.command()
-@click.argument("game")
+@game_argument()
 def players(game: str) -> None:
     """List the players that GAME knows."""
     shelf = title(game)

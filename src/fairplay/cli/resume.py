@@ -8,25 +8,7 @@ from typing import Any
 import click
 
 from fairplay.cli.options.journals import file_argument
-from fairplay.cli.options.match_options import (
-    bot_logs_option,
-    events_option,
-    in_process_option,
-    journal_option,
-    limit_option,
-    limits_named,
-    lines_option,
-    log_messages,
-    pace_option,
-    pictures_option,
-    placed,
-    quiet_option,
-    refuse_unreadable,
-    sandbox_option,
-    show,
-    sync_option,
-    verbose_option,
-)
+from fairplay.cli.options.match_options import limits_named, log_messages, match_options, placed, refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
 from fairplay.hosting.records import branch_of, gone_on_with, journal_in, refuse_imports
@@ -38,6 +20,7 @@ from fairplay.journal.verify import read_lawful
 from fairplay.players.address import split_label
 from fairplay.referee.host import complain, distinct
 from fairplay.render.words import quoted
+from fairplay.terminal.matches import show_match
 
 
 @click.command()
@@ -45,18 +28,7 @@ from fairplay.render.words import quoted
 @click.argument("players", nargs=-1)
 @click.option("--at", type=int, metavar="N", help="After N facts; where the record ends if not given.")
 @click.option("--trust", is_flag=True, help="Run the players that FILE names even if nobody began it here.")
-@limit_option
-@sandbox_option
-@in_process_option
-@journal_option
-@sync_option
-@quiet_option
-@verbose_option
-@events_option
-@lines_option
-@pace_option
-@pictures_option
-@bot_logs_option
+@match_options
 def resume(
     file: str,
     players: tuple[str, ...],
@@ -67,13 +39,9 @@ def resume(
     in_process: bool,
     directory: str | None,
     sync: str,
-    quiet: bool,
     verbose: bool,
-    events: bool,
-    lines: bool,
-    pace: float | None,
-    pictures: Path | None,
     bot_logs: str | None,
+    **shown: Any,
 ) -> None:
     """Play the match in FILE on.
 
@@ -100,7 +68,7 @@ def resume(
             sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
         if trust:
             tell_players(file, sitting)
-        return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
+        return show_match(sitting, **shown)
     with about(file), naming_players(file):
         vouched_for = trust or bool(players)  # on the command line
         recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
@@ -115,7 +83,7 @@ def resume(
     sitting = branch_of(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
     if trust and not players:
         tell_players(file, sitting)
-    return show(sitting, quiet=quiet, events=events, lines=lines, pace=pace, pictures=pictures)
+    return show_match(sitting, **shown)
 
 
 def tell_players(file: str, sitting: Sitting) -> None:
@@ -141,7 +109,7 @@ def naming_players(file: str) -> Iterator[None]:
 
 def programs_and_ports(game: str, addresses: Iterable[str]) -> list[str]:
     """The players that a journal can have run or let in; clients that came to a server cannot be sent for."""
-    return [one for one in external_players(game, addresses) if not one.startswith(("course:", "visitor:"))]
+    return [one for one in external_players(game, addresses) if not one.startswith("visitor:")]
 
 
 def seating(

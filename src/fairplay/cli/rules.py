@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from fairplay.cli.options.game import game_argument
 from fairplay.core.chance import seed_from
 from fairplay.core.game import Game
 from fairplay.core.roles import HousePlayer
@@ -19,7 +20,7 @@ MOST_TURNS = 24  # of the match of which a position is drawn
 
 
 @click.command()
-@click.argument("game")
+@game_argument()
 def rules(game: str) -> None:
     """Print the rules of GAME, with a picture.
 
@@ -35,7 +36,7 @@ def rules(game: str) -> None:
     click.echo("")
     click.echo(picture(shelf, width=width, colour=colour))
     others = " ".join([next(iter(shelf.house))] * (shelf.rules.seats[0] - 1))
-    click.echo(f"\nTry it: {' '.join(['fairplay play', game, 'human', others, *shelf.handed])}")
+    click.echo(f"\nTry it: {' '.join(['fairplay play', game, 'human', others, *shelf.option])}")
 
 
 def picture(shelf: Title, **look: Any) -> str:

@@ -1,4 +1,4 @@
-"""fairplay serve: keep a house where programs come to play, or be the server of a course."""
+"""fairplay serve: keep a house where programs come to play."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -7,52 +7,25 @@ from typing import Any
 
 import click
 
-from fairplay.cli.options.match_options import limit_option, log_messages, refuse_unreadable, verbose_option
-from fairplay.cli.options.seconds import Seconds
+from fairplay.cli.options.game import game_argument
+from fairplay.cli.options.match_options import log_messages, refuse_unreadable, verbose_option
+from fairplay.cli.serving.options import OFFER, SERVER, changed, offered, server_options
 from fairplay.core.errors import BadRequest
+from fairplay.server.settings import HouseSettings, read_settings
 
-DOORS = {"port", "host", "websocket", "tls", "web", "web_host", "folder", "guests", "window", "back", "log"}
-DOORS |= {"name", "web_names", "strangers"}
 ALLOWED = {  # what makes sense beside what is served
-    "GAME": DOORS | {"parameters", "least", "most", "wait", "policy", "fill", "limit"},
-    "--config": DOORS,
-    "--tournament": DOORS - {"guests", "name"},
-    "--course": {"port", "host", "least", "most", "wait", "tries", "turn", "journal"},
+    "GAME": SERVER | OFFER,
+    "--config": SERVER,
+    "--tournament": SERVER - {"guests", "name"},
 }
 
 
 @click.command()
-@click.argument("game", required=False)
+@game_argument(required=False)
 @click.option("--config", metavar="FILE.toml", help="What is played, and all else that can be said here.")
 @click.option("--tournament", metavar="CUP.toml", help="Players sign up for this tournament, and play it.")
-@click.option("--course", metavar="GAME", help="Be the server of a course instead.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Where players connect; 0: any free one.  [default: 4000]")
-@click.option("--host", help="The address to listen at; 0.0.0.0: all of them.  [default: 127.0.0.1]")
-@click.option("--websocket", type=click.IntRange(0, 65535), metavar="PORT", help="Let players in over WebSocket, too.")
-@click.option("--tls", nargs=2, metavar="CERT KEY", help="Encrypt all lines, with these files.")
-@click.option(
-    "--web", type=click.IntRange(0, 65535), metavar="PORT", help="For browsers and monitors; /metrics, /healthz."
-)
-@click.option("--web-host", metavar="HOST", help="The address for that.  [default: 127.0.0.1]")
-@click.option("--web-name", "web_names", multiple=True, metavar="HOST", help="A name by which browsers may call it.")
-@click.option("--name", help="What the house is called.")
-@click.option("--strangers", multiple=True, metavar="NAME=N", help="A limit for strangers; see docs/serving.md.")
-@click.option("--folder", metavar="DIR", help="Where all is kept that happens.  [default: house]")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
-@click.option("--min", "least", type=click.IntRange(1, 10_000), metavar="N", help="Play with no fewer.")
-@click.option("--max", "most", type=click.IntRange(1, 10_000), metavar="N", help="Wait for no more.")
-@click.option("--wait", type=Seconds(), metavar="S", help="Seconds for which others are waited for.  [default: 10]")
-@click.option("--policy", metavar="HOW", help="Who plays with whom: order, shuffled, new-faces.  [default: order]")
-@click.option("--fill", metavar="PLAYER", help="A house player for seats that stay free.")
-@limit_option
+@server_options
 @verbose_option
-@click.option("--guests/--no-guests", default=None, help="May those play who have no token?  [default: they may]")
-@click.option("--window", type=Seconds(), metavar="S", help="Seconds to come back to a seat.  [default: 30]")
-@click.option("--back", type=Seconds(), metavar="S", help="Seconds to come back after a restart.  [default: 60]")
-@click.option("--log", "log", type=click.Choice(["lines", "json"]), help="How to tell what happens.  [default: lines]")
-@click.option("--tries", type=click.IntRange(1, 1000), metavar="N", help="Of a course: waiting periods at most.")
-@click.option("--turn", type=Seconds(), metavar="S", help="Of a course: seconds for each answer.")
-@click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Of a course: record matches there.")
 @click.pass_context
 def serve(
     context: click.Context,
@@ -60,7 +33,6 @@ def serve(
     game: str | None,
     config: str | None,
     tournament: str | None,
-    course: str | None,
     verbose: bool,
     **chosen: Any,
 ) -> None:
@@ -72,7 +44,6 @@ def serve(
     fairplay serve q --min 2 --max 4 --wait 5 --fill best
     fairplay serve --config house.toml                  several games, and all settings
     fairplay serve --tournament cup.toml                players sign up, and play it
-    fairplay serve --course fish --port 45678           programs written for a course
 
     Players come by: fairplay join HOST:PORT ./my_bot.py; spectators by: fairplay watch HOST:PORT. A room opens when a
     table is full, or when others were waited for long enough. A name can be kept for one player by: fairplay token NAME
@@ -81,11 +52,11 @@ def serve(
     as the players are back.
     """
     given = {name: value for name, value in chosen.items() if value not in (None, ())}
-    served = {"GAME": game, "--config": config, "--tournament": tournament, "--course": course}
+    served = {"GAME": game, "--config": config, "--tournament": tournament}
     named = [kind for kind, value in served.items() if value is not None]
     refuse_unreadable(words_in([*served.values(), *given.values()]))
     if not named:
-        raise BadRequest("name a game, or --config, --tournament or --course; see: fairplay serve --help")
+        raise BadRequest("name a game, --config or --tournament; see: fairplay serve --help")
     if len(named) > 1:
         raise BadRequest(f"{named[0]} and {named[1]} make no sense together; see: fairplay serve --help")
     for option in context.command.params:
@@ -93,20 +64,15 @@ def serve(
             raise BadRequest(f"{option.opts[0]} makes no sense with {named[0]}; see: fairplay serve --help")
     if verbose:
         log_messages()
-    if course is not None:
-        from fairplay.cli.serving.course import serve_course
-
-        serve_course(course, given)
-        return
     refuse_without_server()
+    from fairplay.cli.serving.server import serve_house, serve_tournament  # need the extra `server`
+
     if tournament is not None:
-        from fairplay.cli.serving.server import serve_tournament
-
         serve_tournament(Path(tournament), given)
+    elif config is not None:
+        serve_house(changed(read_settings(Path(config)), given))
     else:
-        from fairplay.cli.serving.server import serve_house
-
-        serve_house(game, None if config is None else Path(config), given)
+        serve_house(changed(HouseSettings(offers=(offered(game or "", given),)), given))
 
 
 def refuse_without_server() -> None:

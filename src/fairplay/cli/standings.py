@@ -4,19 +4,21 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.options.tournament_options import rated, refuse_without_extras, show
-from fairplay.tournament.running.conduct import progress_in
+from fairplay.cli.options.game import game_option
+from fairplay.terminal.progress import show_standings
+from fairplay.tournament.result import read_result, require_extras
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@game_option
 def standings(folder: str) -> None:
     """Show who is ahead in the tournament in DIR.
 
     It may be running, interrupted or finished.
     """
-    refuse_without_extras()
-    final = progress_in(Path(folder))
-    state = "over" if final.over else "not over yet"
-    click.echo(f"{final.cup.game}, {final.cup.format.__struct_config__.tag}: {len(final.counted)} matches, {state}\n")
-    show(final, *rated(final))
+    require_extras()
+    result = read_result(Path(folder))
+    kind, state = result.cup.format.__struct_config__.tag, "over" if result.over else "not over yet"
+    click.echo(f"{result.cup.game}, {kind}: {len(result.counted)} matches, {state}\n")
+    show_standings(result)

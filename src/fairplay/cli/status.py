@@ -7,7 +7,7 @@ import msgspec
 
 from fairplay.cli.client.visiting import HOST_HELP, visiting, visitor_options
 from fairplay.core.errors import BadRequest
-from fairplay.render.text import breadth, cut, pad, printable
+from fairplay.render.text import aligned, cut, printable
 from fairplay.render.words import plain, wall_time
 from fairplay.server.status import FinishedSeen, HouseStatus, RoomSeen, decode
 
@@ -66,12 +66,10 @@ def people(seen: RoomSeen | FinishedSeen) -> str:
     return ", ".join(shown)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows under their heads, in columns as wide as they have to be."""
     cells = [[cut(printable(cell, 200), WIDEST) for cell in row] for row in (heads, *rows)]
-    widths = [max(breadth(row[column]) for row in cells) for column in range(len(heads))]
-    for row in cells:
-        yield "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return aligned(cells)
 
 
 def name(text: str) -> str:

@@ -64,7 +64,7 @@ def directory(folder: str | None, tournament: str | None) -> Path:
         return Path("house" if folder is None else folder)
     if folder is not None:
         raise BadRequest("--folder and --tournament make no sense together")
-    from fairplay.tournament.file import read_sign_up
+    from fairplay.tournament.file import read_sign_up  # for a quick start: few tokens are for one
 
     read_sign_up(Path(tournament))
     return Path(tournament).with_suffix("")

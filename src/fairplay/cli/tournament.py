@@ -1,23 +1,23 @@
 """fairplay tournament: play any number of matches between any players, and tell who is better."""
 
-import secrets
 from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
+from fairplay.cli.options.game import GAME, game_option
 from fairplay.cli.options.match_options import bot_logs_option, in_process_option
-from fairplay.cli.options.tournament_options import jobs_option, out_option, run_cup
-from fairplay.core.chance import SEED_BYTES
+from fairplay.cli.options.tournament_options import jobs_option, out_option
 from fairplay.core.errors import BadRequest
 from fairplay.players.location import kept_in_process
+from fairplay.terminal.progress import show_tournament
 from fairplay.tournament.file import read_cup
 from fairplay.tournament.template import template
 
 
 @click.command()
 @click.argument("file", metavar="FILE.toml", required=False)
-@click.option("--init", "game", metavar="GAME", help="Print a file to begin with, and do nothing else.")
+@click.option("--init", "game", type=GAME, help="Print a file to begin with, and do nothing else.")
 @out_option
 @jobs_option
 @click.option(
@@ -27,6 +27,7 @@ from fairplay.tournament.template import template
     metavar="HOW",
     help="Who plays: here, pool (processes on this machine), dask (a cluster on this machine), dask:ADDRESS.",
 )
+@game_option
 @bot_logs_option
 @in_process_option
 @click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
@@ -55,14 +56,12 @@ def tournament(
         return
     if file is None:
         raise BadRequest("name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml")
-    path, drawn = Path(file), secrets.token_bytes(SEED_BYTES)
-    cup = read_cup(path, drawn)
+    path = Path(file)
+    cup = read_cup(path)
     if in_process:
-        here = (replace(player, address=kept_in_process(player.address)) for player in cup.players)
-        cup = replace(cup, players=tuple(here))
+        cup = replace(cup, players=tuple(replace(one, address=kept_in_process(one.address)) for one in cup.players))
     if out is None:
         out = str(path.with_suffix(""))
         if out == file:
             raise BadRequest(f"{file} would be its own folder; name another with --out")
-    hidden, is_drawn = str(path.absolute()), cup.seed == drawn
-    run_cup(cup, out, jobs=jobs, executor=executor, quiet=quiet, drawn=is_drawn, file=hidden, bot_logs=bot_logs)
+    show_tournament(cup, out, jobs=jobs, executor=executor, quiet=quiet, hidden=[file], bot_logs=bot_logs)

@@ -2,6 +2,7 @@
 
 import click
 
+from fairplay.cli.options.game import game_option
 from fairplay.cli.options.journals import journal_named
 from fairplay.core.errors import BadRequest
 from fairplay.journal.replay import about, read
@@ -13,6 +14,7 @@ from fairplay.render.words import LONGEST
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@game_option
 @click.option(
     "--receipt", metavar="SEQ:HEAD", help="What a player or an observer was handed. It covers the file up to that line."
 )

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from fairplay.cli.client.visiting import HOST_HELP, visiting, visitor_options
+from fairplay.cli.options.game import game_option
 from fairplay.cli.options.match_options import lines_option
 from fairplay.cli.options.seconds import A_DAY
 from fairplay.core.errors import BadRequest
@@ -30,6 +31,7 @@ Told = tuple[Event, Watched]
 @click.command(epilog=HOST_HELP)
 @click.argument("host", metavar="HOST:PORT")
 @click.argument("room", default="")
+@game_option
 @click.option("--json", "as_json", is_flag=True, help="Print what the house says, line by line (docs/rooms.md).")
 @lines_option
 @visitor_options

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from fairplay.cli.options.game import game_argument
 from fairplay.cli.options.match_options import settings
 from fairplay.core.errors import BadRequest
 from fairplay.diagnosis.why_not import NO_JSON, Position, action_from, position_in, verdict
@@ -17,7 +18,7 @@ OPENING = b'{"type":"opening"'  # how every journal begins
 
 
 @click.command("why-not")
-@click.argument("game")
+@game_argument()
 @click.argument("action")
 @click.option(
     "--view", "file", required=True, metavar="FILE", help="A journal, or a view in JSON; - is standard input."

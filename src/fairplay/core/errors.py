@@ -14,6 +14,8 @@ All of them cross processes. An exception is made again from its `args`, the tex
 whoever takes more than a text has one.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -71,3 +73,12 @@ class NotOnTurn(FairplayError):
 
 class HostFault(FairplayError):
     """Something of ours failed (a disk, a caller's iterator, the rules of a game); no player is to blame."""
+
+
+@contextmanager
+def at(where: object, wrong: type[BadRequest] = BadRequest) -> Iterator[None]:
+    """Say where it is that something is wrong."""
+    try:
+        yield
+    except wrong as error:
+        raise BadRequest(f"{where}: {error}") from None

@@ -30,7 +30,12 @@ class Moment(Enum):
 
 
 class News(msgspec.Struct, frozen=True):
-    """What a seat must be told at once, and must acknowledge."""
+    """What a seat must be told at once, and must acknowledge.
+
+    Attributes:
+        seat: the seat that has to be told.
+        content: what it has to know, as the game says it.
+    """
 
     seat: Seat
     content: Any

@@ -33,16 +33,27 @@ class Visible(Protocol):
 
 
 class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False):
-    """A match as it stands: live play, resume, replay and tests all move it on by `after`."""
+    """A match as it stands: live play, resume, replay and tests all move it on by `after`.
+
+    Attributes:
+        game: the rules, with their parameters.
+        state: the state of the game.
+        names: the players' names by seat: labels, never keys.
+        ejected: the ejections, in their order.
+        owed: news of the last fact that may not be acknowledged yet.
+        seed: the seed of the deal; None: the state was given.
+        id: the id, which no other match has; empty: a position that nobody plays.
+        sealed: whether the seed is kept back with the result, to be revealed later by the host.
+    """
 
     game: Game[State, View, Action]
     state: State
-    names: tuple[str, ...]  # by seat; labels, never keys
+    names: tuple[str, ...]
     ejected: tuple[Ejected, ...] = ()
-    owed: tuple[News, ...] = ()  # told after the last fact, and perhaps not acknowledged yet
-    seed: bytes | None = None  # of the deal; None: the state was given
-    id: str = ""  # which no other match has; empty: a position that nobody plays
-    sealed: bool = False  # is the seed kept back with the result, to be revealed later by whoever runs the match?
+    owed: tuple[News, ...] = ()
+    seed: bytes | None = None
+    id: str = ""
+    sealed: bool = False
 
     @property
     def turn(self) -> Seat | None:

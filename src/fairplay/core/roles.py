@@ -98,7 +98,7 @@ class Observer(Protocol):
 class Channel(Protocol):
     """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`.
 
-    To a player that wants to hear of every change it also has `changed`: see `referee.changes`.
+    To a player that wants to hear of every change it also is a `referee.changes.TellsChanges`.
     """
 
     def ask(self, message: Message) -> Answer:
@@ -109,11 +109,7 @@ class Channel(Protocol):
 
 
 class AsyncChannel(Protocol):
-    """The same, awaited.
-
-    One to a player that can be asked without waiting may also have `put`: see `QuickChannel`. One that outlasts a match
-    may also have `part(parting)`, which says the last words at once and raises nothing; False: it has to be closed.
-    """
+    """The same, awaited. One may do more: see `QuickChannel` and `LastingChannel`."""
 
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
@@ -133,6 +129,13 @@ class QuickChannel(AsyncChannel, Protocol):
 
     def forget(self) -> None:
         """Nobody wants to hear the answer any more."""
+
+
+class LastingChannel(AsyncChannel, Protocol):
+    """A channel that outlasts a match, so that there may be nothing to wait for at its end."""
+
+    def part(self, parting: Parting) -> bool:
+        """Say the last words at once, and raise nothing. False: it has to be closed."""
 
 
 class Record(Protocol):

@@ -15,7 +15,7 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, Failed, Message, TakeTurn
 from fairplay.diagnosis.trials import SEED, Bot, Trial
 from fairplay.diagnosis.troubles import Trouble, counted, explained, when
-from fairplay.diagnosis.why import describe_failure, in_short
+from fairplay.diagnosis.why import describe_failure
 from fairplay.hosting.notes import Notes
 from fairplay.hosting.run import Hosted
 from fairplay.hosting.sitting import Sitting
@@ -199,8 +199,8 @@ class Gate:
         if kind in self._told:
             details = paragraph("when", *when(trouble, trial.match.names), "this was told above")
         self._told.add(kind)
-        self.why = self.why or f"{what}: {in_short(ejected.fault)}, {describe_failure(ejected, evidence)}"
-        self._say("no", f"{what}: {in_short(ejected.fault)}, {ejected.why}", details)
+        self.why = self.why or f"{what}: {ejected.fault.in_words}, {describe_failure(ejected, evidence)}"
+        self._say("no", f"{what}: {ejected.fault.in_words}, {ejected.why}", details)
 
     def _say(self, verdict: str, text: str, details: Iterable[str] = ()) -> None:
         self.made += 1

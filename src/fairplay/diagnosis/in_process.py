@@ -10,14 +10,15 @@ from types import TracebackType
 from typing import Any
 
 from fairplay.core.game import Seat
-from fairplay.hosting.sitting import open_here
-from fairplay.players.address import AnyPlayer
+from fairplay.games import title
+from fairplay.hosting.sitting import seat_key
+from fairplay.players.address import AnyPlayer, open_player
 
 
 def candid(game: str, address: str, seat: Seat, seed: bytes) -> AnyPlayer:
     """The player at an address, as it is, which shows where it was when it raised something."""
     with sigint_raises():
-        return Candid(open_here(game, address, seat, seed))
+        return Candid(open_player(address, title(game), seat_key(seed, seat)))
 
 
 class Candid:

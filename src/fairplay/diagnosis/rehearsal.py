@@ -19,7 +19,7 @@ from fairplay.players.location import Command, House, Location, Near
 from fairplay.players.process import CHUNK, Program
 from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.thinking import Thinker
-from fairplay.referee.changes import Change
+from fairplay.referee.changes import Change, tells_changes
 from fairplay.referee.local import Local
 from fairplay.referee.referee import judge, judge_acknowledgement
 from fairplay.render.text import printable
@@ -130,7 +130,7 @@ class Rehearsal:
     @property
     def changed(self) -> Callable[[Change], None] | None:
         """What tells the player of changes, if it wants to hear of them."""
-        return getattr(self._channel, "changed", None)
+        return self._channel.changed if tells_changes(self._channel) else None
 
     async def hear(self, heard: HeardThen) -> Comparison:
         """Say to the player what the seat heard."""

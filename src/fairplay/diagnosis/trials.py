@@ -66,10 +66,11 @@ def bot_named(
 ) -> Bot:
     """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its terms are."""
     shelf, (_, address) = title(game), split_label(text)
-    command = far(address)
+    command = far(address, shelf.option)
     if isinstance(command, Invitation | Person):
         raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
-    terms = terms_for([address], limits, sandbox, [] if logs is None else [logs], pondering=pondering)
+    hidden = [] if logs is None else [logs]
+    terms = terms_for([address], limits, sandbox, hidden, [game], pondering=pondering)
     return Bot(text, address, command, terms, tuple(options) if command else (), shelf, logs)
 
 
@@ -93,7 +94,7 @@ def games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[Trial]:
         others = ", ".join(player for other, player in enumerate(players) if other != seat)
         players[seat] = bot.text
         names = distinct([split_label(player)[0] for player in players])
-        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options, *bot.shelf.handed]
+        words = ["fairplay", "play", game.name, *players, "--seed", seed, *bot.options, *bot.shelf.option]
         words += [word for parameter in parameters for word in ("--set", parameter)]
         again = " ".join(quoted(word) for word in [*words, "--journal", "games"])
         match = dealt(game, names, seed_from(seed), match_id=f"game-{number + 1}")

@@ -7,7 +7,7 @@ import msgspec
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, End, Failed, Message, TakeTurn, Tell
 from fairplay.diagnosis.trials import Bot, Trial
-from fairplay.diagnosis.why import FAULTS, alternatives, in_short, rule
+from fairplay.diagnosis.why import FAULTS, alternatives, rule
 from fairplay.games import Title
 from fairplay.journal.appeal import clauses, lawful_in
 from fairplay.observers.reporter import in_words, label, standings
@@ -32,7 +32,7 @@ def explained(trouble: Trouble, trial: Trial, bot: Bot, *, colour: bool) -> Iter
     ejected, message, game, names = trouble.ejected, trouble.message, trial.match.game, trial.match.names
     name = label(names[ejected.seat])
     yield from paragraph("when", *when(trouble, names))
-    yield from paragraph("fault", f"{in_short(ejected.fault)}: {FAULTS[ejected.fault]}")
+    yield from paragraph("fault", f"{ejected.fault.in_words}: {FAULTS[ejected.fault]}")
     if ejected.clause:
         yield from rule(ejected.clause, clauses(game.name).get(ejected.clause, ""))
     match trouble.answer:

@@ -12,6 +12,7 @@ from fairplay.hosting.notes import Notes
 from fairplay.hosting.sitting import AnyMatch
 from fairplay.journal.reenact import Again
 from fairplay.journal.replay import Recorded
+from fairplay.referee.changes import TellsChanges
 from fairplay.referee.referee import Call, Inform
 from fairplay.render.words import duration
 
@@ -78,7 +79,7 @@ class Understudy:
         await self._other.close(parting)
 
 
-class Rehearsed:
+class Rehearsed(TellsChanges):
     """A channel to a player that was greeted and asked already: the match goes on with the answer that it gave."""
 
     def __init__(self, rehearsal: Rehearsal, given: Answer, tell: Callable[[str], None]) -> None:

@@ -29,7 +29,7 @@ MOST_LINES = 50  # of evidence
 
 def told(appeal: Appeal, recorded: Recorded, file: str, *, colour: bool = False) -> Iterator[str]:
     """An ejection in words, line by line."""
-    name, fault = label(appeal.name), in_short(appeal.fault)
+    name, fault = label(appeal.name), appeal.fault.in_words
     yield f"{name} was ejected from a match of {appeal.game}: {fault} ({appeal.moment.value})"
     yield ""
     yield from paragraph("who", f"{name}, seat {appeal.seat}, {known_as(appeal)}")
@@ -130,7 +130,7 @@ def commands(appeal: Appeal, file: str) -> Iterator[str]:
     """What to type to see it again."""
     path = quoted(f"./{file}" if file.startswith("-") else file)
     turn = f" --turn {appeal.turn}" if appeal.moment is Moment.TURN else ""
-    path = " ".join([path, *title(appeal.game).handed])
+    path = " ".join([path, *title(appeal.game).option])
     yield f"fairplay debug {path} --seat {appeal.seat}{turn} {again(appeal)}"
     if appeal.moment is not Moment.TURN:
         yield f"fairplay replay {path} --at {appeal.facts}"
@@ -167,8 +167,3 @@ def describe_failure(ejected: Ejected, evidence: Evidence) -> str:
     """Why a player was ejected; of a crash with the last line of stderr, which names the error."""
     last = (evidence.stderr or "").strip().splitlines()[-1:] if ejected.fault is Fault.CRASHED else []
     return ": ".join([ejected.why, *(line for line in last if ejected.why not in line)])
-
-
-def in_short(fault: Fault) -> str:
-    """A fault in words."""
-    return fault.value.replace("_", " ")

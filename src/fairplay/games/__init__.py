@@ -5,26 +5,22 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Cheat, HousePlayer, Rated
 
 GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
 
-HANDED = "FAIRPLAY_GAMES"  # of the environment: addresses of games of others, with blanks between, for whom we start
-OWN = "one of your own is named by --game py:module:Name"
-
 Rules = type[Game[Any, Any, Any]]
 
 
-class Found(NamedTuple):
-    """A game of somebody else's, and how it was found."""
+class External(NamedTuple):
+    """A game that does not come with fairplay."""
 
     rules: Rules
-    address: str  # py:module:Name; empty: it is installed
+    source: str  # what another process finds it by: its name if it is installed, py:module:Name, or "" if it cannot
 
 
-OTHERS: dict[str, Found] = {}  # that this process knows; `elsewhere` fills it
+EXTERNAL: dict[str, External] = {}  # the registry of this process, by name; `registry` fills it
 
 
 def all_alike(_: Any) -> tuple[()]:
@@ -93,7 +89,7 @@ class Title:
         if self._name in GAMES:
             value = self._in_folder(*FOUND[name])
         else:
-            from fairplay.games.elsewhere import part
+            from fairplay.games.registry import part  # start-up: only games of others need it
 
             value = part(self.rules, name, *FOUND[name])
         setattr(self, name, value)
@@ -120,15 +116,15 @@ class Title:
         return rule_book(self.rules)
 
     @property
-    def handed(self) -> tuple[str, ...]:
-        """What a command line has to say of it besides its name: --game py:module:Name, if it was handed over."""
-        address = "" if self._name in GAMES else found(self._name).address
-        return ("--game", address) if address else ()
+    def source(self) -> str:
+        """What another process finds it by: its name, or py:module:Name. Empty: it exists in this process alone."""
+        own = self._name if self.rules.__module__ == f"{__name__}.{self._name}.game" else ""
+        return own if self._name in GAMES else external(self._name).source
 
     @property
-    def travels(self) -> bool:
-        """Does any process that is started from here find it by its name?"""
-        return self._name not in GAMES or self.rules.__module__ == f"{__name__}.{self._name}.game"
+    def option(self) -> tuple[str, ...]:
+        """The option by which a command line names it: --game py:module:Name, unless its name is enough."""
+        return ("--game", self.source) if self.source.startswith("py:") else ()
 
     @property
     def has_news(self) -> bool:
@@ -154,50 +150,62 @@ def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
 def rules_of(name: str) -> Rules:
     """The rules of this name, without all that comes with them.
 
-    Nothing is imported because of a name that a stranger chose, but for what is installed: see `elsewhere`.
+    Nothing is imported because of a name that a stranger chose, but for what is installed: see `registry`.
     """
     if name not in GAMES:
-        return found(name).rules
+        return external(name).rules
     rules: Rules = getattr(import_module(f"{__name__}.{name}.game"), GAMES[name])
     return rules
 
 
-def found(name: str) -> Found:
-    """A game of somebody else's. Raises BadRequest if there is none."""
-    if name not in OTHERS:
-        from fairplay.games import elsewhere  # which takes its time to load
+def external(name: str) -> External:
+    """An external game. Raises BadRequest if there is none."""
+    if name not in EXTERNAL:
+        from fairplay.games import registry  # which takes its time to load
 
-        elsewhere.find(name)
-    if name not in OTHERS:
-        raise BadRequest(no_game(name))
-    return OTHERS[name]
+        registry.find(name)
+    return EXTERNAL[name]
 
 
 def no_game(name: str) -> str:
     """What to say of a name that no game has."""
-    from fairplay.render.words import meant
+    from fairplay.render.words import meant  # start-up: only errors need it
 
-    said = meant(name, [*GAMES, *others()])
-    return f"there is no game {name!r}{said if said.endswith('?') else f'{said}; {OWN}'}"
+    said = meant(name, [*GAMES, *external_names()])
+    own = "" if said.endswith("?") else "; one of your own is named by --game py:module:Name"
+    return f"there is no game {name!r}{said}{own}"
 
 
 def is_known(name: str) -> bool:
     """Is there a game of this name? One that cannot be loaded is there, and whoever asks for it hears why not."""
-    return name in GAMES or name in others()
+    return name in GAMES or name in external_names()
 
 
-def others() -> list[str]:
-    """The names of all games of others, of which perhaps not all can be loaded."""
-    from fairplay.games import elsewhere
+def external_names() -> list[str]:
+    """The names of all external games, of which perhaps not all can be loaded."""
+    from fairplay.games.registry import brought_by_packages  # start-up: only games of others need it
 
-    elsewhere.take_over()
-    return sorted({*OTHERS, *elsewhere.brought_by_packages()} - {*GAMES})
+    return sorted({*EXTERNAL, *brought_by_packages()} - {*GAMES})
 
 
-def hand_over(address: str) -> str:
-    """Know the game at an address, py:module:Name, here and in all that is started from here; what it is called."""
-    from fairplay.games import elsewhere
+def register(game: str | Rules) -> str:
+    """The name of a game. One that is given as py:module:Name or as a class is known by it here from now on."""
+    if isinstance(game, str) and not game.startswith("py:"):
+        return game
+    from fairplay.games import registry  # start-up: only external games need it
 
-    name = elsewhere.hand_over(address)
-    title.cache_clear()  # one of this name may have been installed
-    return name
+    known = (name for name, one in EXTERNAL.items() if game in (one.source, one.rules))
+    return next(known, "") or registry.load(game)
+
+
+def game_options() -> tuple[str, ...]:
+    """The options by which a command line names all games that were registered here by their addresses."""
+    return tuple(word for name in EXTERNAL for word in title(name).option)
+
+
+def take_game_options(words: list[str]) -> list[str]:
+    """Register the games that such options name at the end of a command line; the words before them."""
+    while words[-2:-1] == ["--game"]:
+        *words, _, source = words
+        register(source)
+    return words

@@ -80,7 +80,7 @@ def is_same(spec: MatchSpec, opening: Opening) -> bool:
     dealt = opening.drawn if spec.seed is None else opening.seed == spec.seed.hex()
     asked = (opening.game, opening.parameters, opening.names, opening.players, opening.pondering, opening.sealed)
     known = (opening.format, opening.rules) == (FORMAT, game.version)
-    wanted = (spec.game, game.parameters(), spec.labels, spec.addresses, spec.pondering, spec.sealed)
+    wanted = (game.name, game.parameters(), spec.labels, spec.addresses, spec.pondering, spec.sealed)
     return known and dealt and asked == wanted and opening.parent is None
 
 

@@ -1,8 +1,10 @@
 """Play a match from a spec, and say what came of it."""
 
+import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,14 +12,16 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.game import Seat
 from fairplay.core.roles import AsyncChannel, Observer, Record
+from fairplay.games import register
 from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import AnyMatch, Sitting, in_journal, sitting_for
+from fairplay.hosting.sitting import AnyMatch, Sitting, in_journal, path_of, to_hide, unrecorded
 from fairplay.hosting.spec import MatchSpec, Outcome, turns_of
-from fairplay.journal.requests import Finished
+from fairplay.hosting.terms import asked_for, terms_for
+from fairplay.journal.requests import Finished, check_id
 from fairplay.referee.blame import host_to_blame
 from fairplay.referee.closing import close_all_async, surely
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import Referee
+from fairplay.referee.host import Referee, complain, dealt
 from fairplay.referee.loading import loaded, named_in_module
 from fairplay.referee.local import Local
 
@@ -34,7 +38,9 @@ def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
         hosted = hosted_for(spec, observers)
         hosted.play()
     except Finished:
-        return outcome_before(spec)
+        from fairplay.hosting.records import outcome_on_record  # where nothing is recorded, nobody needs it
+
+        return outcome_on_record(spec)
     except HostFault as fault:
         return failed(spec, hosted, fault)
     return hosted.outcome()
@@ -54,6 +60,7 @@ async def run_async(
     """
     import asyncio
 
+    from fairplay.hosting.records import outcome_on_record  # where nobody is awaited, nobody needs them
     from fairplay.hosting.table import Gathering
 
     hosted: Hosted | None = None
@@ -61,7 +68,7 @@ async def run_async(
         hosted = hosted_for(spec, observers, None if gathered is None else Gathering(gathered))
         await hosted.play_async(ready)
     except Finished:
-        return outcome_before(spec)
+        return outcome_on_record(spec)
     except HostFault as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # whoever called us off does not want to hear of anything else
@@ -87,15 +94,15 @@ class Hosted:
         self.record: Record | None = None  # None: it was not begun
         self.ended = False
         self._took = 0.0
-        self._sitting = sitting
+        self.sitting = sitting
         self._referee = referee
         self._own = table  # None: one is made for the sitting
 
     def play(self) -> AnyMatch:
         """Play the match to its end. Where all players are in this process, nobody has to be waited for."""
         with ExitStack() as leaving:
-            leaving.callback(self._sitting.held.close)
-            near = None if self._own else self._sitting.near()
+            leaving.callback(self.sitting.held.close)
+            near = None if self._own else self.sitting.near()
             if near is None:
                 from fairplay.transport import event_loop  # where all players are in this process, nobody needs it
 
@@ -105,12 +112,12 @@ class Hosted:
             channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
             inform = leaving.enter_context(self._referee.informing())
             with host_to_blame(self.match.game):
-                return self._end(play(self.match, channels, self.notes, inform, resumed=self._sitting.resumed))
+                return self._end(play(self.match, channels, self.notes, inform, resumed=self.sitting.resumed))
 
     async def play_async(self, ready: "asyncio.Event | None" = None) -> AnyMatch:
         """The same, awaited; with an event, those who sit wait for it."""
         with ExitStack() as leaving:
-            leaving.callback(self._sitting.held.close)
+            leaving.callback(self.sitting.held.close)
             return await self._play_at(self._table(leaving), leaving, ready)
 
     def outcome(self, host_fault: str = "") -> Outcome:
@@ -130,9 +137,9 @@ class Hosted:
         )
 
     async def _play_at(self, table: "Table", leaving: ExitStack, ready: "asyncio.Event | None" = None) -> AnyMatch:
-        from fairplay.hosting.table import called
+        from fairplay.hosting.table import called  # where all players are in this process, nobody needs it
 
-        sitting, match = self._sitting, self.match
+        sitting, match = self.sitting, self.match
         if ready is None:
             self._begin(leaving)
         inform = leaving.enter_context(self._referee.informing())
@@ -168,12 +175,12 @@ class Hosted:
 
     def _table(self, leaving: ExitStack) -> "Table":
         """Where everybody sits; it is closed on every path, as everything is."""
-        return leaving.enter_context(self._own or self._sitting.table())
+        return leaving.enter_context(self._own or self.sitting.table())
 
     def _begin(self, leaving: ExitStack) -> Record:
-        self.record = self._sitting.begin(self.match)
+        self.record = self.sitting.begin(self.match)
         leaving.callback(self.record.close)
-        self.notes = Notes(self.record, self._sitting.took)
+        self.notes = Notes(self.record, self.sitting.took)
         self._since = time.monotonic()
         return self.record
 
@@ -182,9 +189,47 @@ class Hosted:
         return match
 
 
+def sitting_for(spec: MatchSpec) -> Sitting:
+    """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
+    if spec.journal is not None and spec.id:
+        check_id(spec.id)  # before it is part of a path
+        if os.path.lexists(f"{spec.journal}/{spec.id}.jsonl"):  # in a tenth of the time of asking a Path
+            from fairplay.hosting.records import gone_on_with_by  # where nothing is recorded, nobody needs them
+            from fairplay.journal.unfinished import has_begun
+
+            if has_begun(path_of(spec)):
+                register(spec.game)
+                return gone_on_with_by(spec, path_of(spec))
+    return new_match(spec)
+
+
+def new_match(spec: MatchSpec) -> Sitting:
+    """A match that is dealt now."""
+    game, journal, labels, addresses = spec.rules(), None, spec.labels, spec.addresses
+    if spec.journal is not None:
+        from fairplay.hosting.records import journal_in  # where nothing is recorded, nobody needs it
+
+        journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
+    limits = asked_for(spec.limits, addresses)
+    terms = terms_for(addresses, limits, spec.sandbox, to_hide(spec), [game.name], pondering=spec.pondering)
+    with host_to_blame(game):
+        match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
+    begin: Callable[[AnyMatch], Record] = unrecorded
+    if journal is not None:
+        begin = partial(
+            journal.begin,
+            players=addresses,
+            drawn=spec.seed is None,
+            guessable=spec.guessable,
+            pondering=spec.pondering,
+            **terms.kept,
+        )
+    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
+
+
 def refuse_running_loop() -> None:
     """Raise BadRequest inside an event loop, as in a notebook: what plays a match there has to be awaited."""
-    import asyncio
+    import asyncio  # start-up: where all players are in this process, nobody needs it
 
     try:
         asyncio.get_running_loop()
@@ -194,13 +239,6 @@ def refuse_running_loop() -> None:
         "players in other processes have to be waited for, and an event loop is running here, as in a notebook: "
         "write `await run_async(spec)` instead of `run(spec)`"
     )
-
-
-def outcome_before(spec: MatchSpec) -> Outcome:
-    """What came of a match that was finished before. Raises BadRequest if it is another one, or not ours."""
-    from fairplay.hosting.records import outcome_on_record
-
-    return outcome_on_record(spec)
 
 
 def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:

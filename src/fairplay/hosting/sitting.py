@@ -1,8 +1,7 @@
-"""Make a match ready to be played, as a spec describes it."""
+"""Describe a match that is ready to be played: from where it stands, with its players, on its terms."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,13 +11,10 @@ from fairplay.core.match import Match
 from fairplay.core.roles import UNRECORDED, Record
 from fairplay.games import title
 from fairplay.hosting.spec import MatchSpec
-from fairplay.hosting.terms import Terms, asked_for, terms_for
-from fairplay.journal.requests import check_id
-from fairplay.players.address import AnyPlayer, open_player
+from fairplay.hosting.terms import Terms
+from fairplay.players.address import AnyPlayer
 from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
 from fairplay.protocol.limits import Limits
-from fairplay.referee.blame import host_to_blame
-from fairplay.referee.host import complain, dealt
 
 if TYPE_CHECKING:
     from fairplay.hosting.table import Table
@@ -76,51 +72,9 @@ def external_players(game: str, addresses: Iterable[str]) -> list[str]:
     return [address for address in addresses if address != HUMAN and not of_the_house(address, game)]
 
 
-def sitting_for(spec: MatchSpec) -> Sitting:
-    """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
-    if spec.journal is not None and spec.id:
-        check_id(spec.id)  # before it is part of a path
-        if is_there(spec):
-            from fairplay.hosting.records import gone_on_with_by
-            from fairplay.journal.unfinished import has_begun
-
-            if has_begun(path_of(spec)):
-                return gone_on_with_by(spec, path_of(spec))
-    return new_match(spec)
-
-
-def is_there(spec: MatchSpec) -> bool:
-    """Is there a file, or anything else, where the match of a spec would be recorded?"""
-    return os.path.lexists(f"{spec.journal}/{spec.id}.jsonl")  # in a tenth of the time of asking a Path
-
-
 def path_of(spec: MatchSpec) -> Path:
     """Where the match of a spec with an id is recorded."""
     return Path(spec.journal or ".") / f"{spec.id}.jsonl"
-
-
-def new_match(spec: MatchSpec) -> Sitting:
-    """A match that is dealt now."""
-    game, journal, labels, addresses = spec.rules(), None, spec.labels, spec.addresses
-    if spec.journal is not None:
-        from fairplay.hosting.records import journal_in  # where nothing is recorded, nobody needs it
-
-        journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
-    limits = asked_for(spec.limits, addresses)
-    terms = terms_for(addresses, limits, spec.sandbox, to_hide(spec), pondering=spec.pondering)
-    with host_to_blame(game):
-        match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
-    begin: Callable[[AnyMatch], Record] = unrecorded
-    if journal is not None:
-        begin = partial(
-            journal.begin,
-            players=addresses,
-            drawn=spec.seed is None,
-            guessable=spec.guessable,
-            pondering=spec.pondering,
-            **terms.kept,
-        )
-    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
 
 
 def to_hide(spec: MatchSpec) -> list[str]:
@@ -145,16 +99,11 @@ def in_journal(record: Record | None) -> "MatchRecord | None":
 
 def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]:
     """Where the players are of those seats that were not ejected."""
-    seed = match.seed or os.urandom(SEED_BYTES)
+    seed, option = match.seed or os.urandom(SEED_BYTES), title(match.game.name).option
     return {
-        seat: far(addresses[seat]) or near(addresses[seat], match.game.name, seat_key(seed, seat))
+        seat: far(addresses[seat], option) or near(addresses[seat], match.game.name, seat_key(seed, seat))
         for seat in sorted(match.seated)
     }
-
-
-def open_here(game: str, address: str, seat: Seat, seed: bytes) -> AnyPlayer:
-    """A player in this process."""
-    return open_player(address, title(game), seat_key(seed, seat))
 
 
 def seat_key(seed: bytes, seat: Seat) -> bytes:

@@ -10,18 +10,24 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Evidence
-from fairplay.games import game_with
+from fairplay.games import GAMES, game_with, register, title
 from fairplay.journal.requests import Sync, check_id
 from fairplay.protocol.limits import Limits
 from fairplay.referee.host import distinct, seats_by_age
 
 
 class Entrant(msgspec.Struct, frozen=True):
-    """Who is to sit at a seat: the address of a player, and a label for it."""
+    """Who is to sit at a seat: the address of a player, and a label for it.
+
+    Attributes:
+        address: where the player is: a built-in player's name, a file, `exec:COMMAND`, `py:module:Name`, ...
+        name: its label; empty: the name that a client brings, or else the address.
+        given: the address as a tournament's file has it; empty: the same.
+    """
 
     address: str
-    name: str = ""  # empty: a guest is called by its own name, and all others by their address
-    given: str = ""  # the address as a tournament's file has it, with paths from there; empty: the same
+    name: str = ""
+    given: str = ""
 
     @property
     def label(self) -> str:
@@ -30,28 +36,49 @@ class Entrant(msgspec.Struct, frozen=True):
 
 
 class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to play a match, here or in another process."""
+    """All that is needed to play a match, here or in another process.
+
+    Attributes:
+        game: its name, or py:module:Name, which is registered where the match is played.
+        entrants: the players, by seat.
+        parameters: of the game, by name.
+        id: of the match; empty: one is drawn.
+        seed: of the deal; None: one is drawn.
+        guessable: whether the seed was made from a short text.
+        sealed: whether the host reveals the seed later than with the result.
+        limits: for players outside of this process; None: the usual ones.
+        sandbox: of programs: auto, strict or none; None: auto.
+        pondering: whether programs may think while others are asked.
+        journal: the directory in which the match is recorded; None: it is not.
+        bot_logs: the directory for what programs write on stderr; None: it is dropped.
+        hidden: paths that programs may not see, besides the journals.
+        key: the file with the key for the journal's macs; None: the user's own.
+        sync: when lines of the journal are made durable.
+        observers: addresses, py:module:Name.
+    """
 
     game: str
-    entrants: tuple[Entrant, ...]  # by seat
+    entrants: tuple[Entrant, ...]
     parameters: dict[str, Any] = {}
-    id: str = ""  # of the match; empty: one is drawn
-    seed: bytes | None = None  # None: one is drawn
-    guessable: bool = False  # was the seed made from a short text?
-    sealed: bool = False  # is the seed not revealed with the result, but later by whoever runs the match?
-    limits: Limits | None = None  # for players elsewhere; None: the usual ones
-    sandbox: str | None = None  # of programs: auto, strict or none; None: auto
-    pondering: bool = False  # may programs think while others are asked?
-    journal: str | None = None  # the folder where it is recorded; None: nowhere
-    bot_logs: str | None = None  # the folder where what programs say on stderr is kept; None: nowhere
-    hidden: tuple[str, ...] = ()  # what programs may not see, besides the journals
-    key: str | None = None  # the file with the key that marks the journal; None: that of whoever runs the match
+    id: str = ""
+    seed: bytes | None = None
+    guessable: bool = False
+    sealed: bool = False
+    limits: Limits | None = None
+    sandbox: str | None = None
+    pondering: bool = False
+    journal: str | None = None
+    bot_logs: str | None = None
+    hidden: tuple[str, ...] = ()
+    key: str | None = None
     sync: Sync = Sync.BATCH
-    observers: tuple[str, ...] = ()  # addresses, py:module:Name
+    observers: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
         """The same for a game that is at hand. What exists in this process alone is refused, as it cannot travel."""
+        if game.name not in GAMES:
+            register(type(game))
         try:
             msgspec.to_builtins(game)  # which no iterator gets through, and some would never end
             same: Game[Any, Any, Any] | None = game_with(game.name, game.parameters())
@@ -64,7 +91,8 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
                 f"this game of {game.name} cannot travel to where it is played: "
                 "a rule checker or an iterator of your own is known in this process alone; play it with a Referee"
             )
-        return cls(game=game.name, entrants=tuple(entrants), parameters=game.parameters(), **rest)
+        name = title(game.name).source or game.name
+        return cls(game=name, entrants=tuple(entrants), parameters=game.parameters(), **rest)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -82,7 +110,7 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.convert(msgspec.to_builtins(self, builtin_types=(bytes,)), MatchSpec)
         except (msgspec.ValidationError, TypeError) as error:
             raise BadRequest(f"this is no spec of a match: {error}") from None
-        game = game_with(self.game, self.parameters)
+        game = game_with(register(self.game), self.parameters)
         seats_by_age(game, len(self.entrants))
         if self.id:
             check_id(self.id)
@@ -100,16 +128,27 @@ class Turns(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a match. A player's fault is in the result; if the host failed, there is none."""
+    """What came of a match. A player's fault is in the result; if the host failed, there is none.
+
+    Attributes:
+        id: of the match.
+        names: the players' names, by seat.
+        result: None: the host failed.
+        host_fault: why there is no result.
+        journal: the file of the record; None: there is none.
+        evidence: what is known of players that failed; not for the public.
+        turns: a summary of the turns, by seat.
+        took: seconds.
+    """
 
     id: str
-    names: tuple[str, ...]  # by seat, as people are called
+    names: tuple[str, ...]
     result: Result | None
-    host_fault: str = ""  # why there is no result
-    journal: str | None = None  # its file
-    evidence: tuple[tuple[Seat, Evidence], ...] = ()  # what is known of players that failed; not for the public
-    turns: tuple[Turns, ...] = ()  # by seat
-    took: float = 0.0  # seconds
+    host_fault: str = ""
+    journal: str | None = None
+    evidence: tuple[tuple[Seat, Evidence], ...] = ()
+    turns: tuple[Turns, ...] = ()
+    took: float = 0.0
 
 
 def seed_options(text: str | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from fairplay.players.remote import DEFAULT, Remote
 from fairplay.players.thinking import Thinker
 from fairplay.protocol.limits import Limits, for_people
 from fairplay.protocol.wire import LONGEST_NAME
+from fairplay.referee.changes import TellsChanges
 from fairplay.referee.closing import close_all_async
 from fairplay.referee.host import complain, distinct
 from fairplay.referee.local import Local
@@ -103,8 +104,8 @@ class Table:
             enforced[seat] = program.enforced
             await remote.hello()
 
-        async def sit_down(seat: Seat) -> None:
-            line = await AtTerminal.start(shared=people > 1)
+        async def sit_down(seat: Seat, person: Person) -> None:
+            line = await AtTerminal.start(person.option, shared=people > 1)
             limits = for_people(self._limits)
             remote = Remote(line, game, match_id=match_id, limits=limits, took=before.get(seat, ()))
             channels[seat] = remote
@@ -129,7 +130,7 @@ class Table:
                     if isinstance(location, Command):
                         together.create_task(start(seat, location))
                     elif isinstance(location, Person):
-                        together.create_task(sit_down(seat))
+                        together.create_task(sit_down(seat, location))
                     elif isinstance(location, House):
                         channels[seat] = Thinker(location.game, location.address, location.key, clock)
                     elif isinstance(location, Near):
@@ -169,7 +170,7 @@ def forget_cancellations(but: int) -> None:
         task_here().uncancel()
 
 
-class Here:
+class Here(TellsChanges):
     """A player in this process, at a table where others are not."""
 
     def __init__(self, channel: Local) -> None:
@@ -187,10 +188,8 @@ def door_at(invitation: Invitation) -> Door:
     """A door that is open from now on."""
     if invitation.scheme == "tcp":
         return listen_tcp(invitation.place)
-    if invitation.scheme == "course":
-        raise BadRequest(f"who came to the server of the course of {invitation.place} cannot be sent for again")
     if invitation.scheme == "visitor":
-        raise BadRequest(f"who came to a house as {invitation.place} comes back to that house alone")
+        raise BadRequest(f"who came to a server as {invitation.place} cannot be sent for from here")
     return listen_websocket(invitation.place)
 
 

@@ -1,6 +1,6 @@
 """Say on what terms players are let in: how long they may take, and how programs are shut in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,13 @@ from fairplay.core.errors import BadJournal, HostFault
 from fairplay.journal.key import NoKey, own_key_file
 from fairplay.players.location import HUMAN, Command, Invitation, Person, far
 from fairplay.protocol.limits import Limits
+from fairplay.render.text import printable
 from fairplay.sandbox.level import Level, Sandbox
 
 if TYPE_CHECKING:  # where nothing is recorded, nobody needs it
     from fairplay.journal.replay import Recorded
+
+LONGEST_REASON = 300
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -44,10 +47,11 @@ def terms_for(
     limits: Limits | None,
     sandbox: str | None,
     hidden: Sequence[str] = (),
+    games: Iterable[str] = (),
     *,
     pondering: bool = False,
 ) -> Terms:
-    """The terms for the players at these addresses; programs may not see what is hidden, journals above all."""
+    """The terms for the players of these games; programs may not see what is hidden, journals above all."""
     places = [far(address) for address in addresses]
     commands = [place for place in places if isinstance(place, Command)]
     if not commands:
@@ -55,6 +59,7 @@ def terms_for(
         others = any(isinstance(place, Invitation) for place in places)
         return Terms(limits or Limits() if others else limits if people else None, None)
     from fairplay.sandbox.measures import sandbox_from, wrap  # without programs nobody needs it
+    from fairplay.sandbox.shown import files_of_games
 
     for place in hidden:
         try:
@@ -62,9 +67,8 @@ def terms_for(
                 Path(place).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
         except OSError as error:
             raise HostFault(f"no journal can be written in {place}: {error.strerror}") from error
-    shut_in = msgspec.structs.replace(
-        sandbox_from(sandbox or "auto"), hidden=(*hidden, *own_key_places()), pondering=pondering
-    )
+    unseen, shut_in = (*hidden, *own_key_places()), sandbox_from(sandbox or "auto")
+    shut_in = msgspec.structs.replace(shut_in, shown=files_of_games(games), hidden=unseen, pondering=pondering)
     for command in commands:
         wrap(command.words, shut_in)  # is it there at all?
     return Terms(limits or Limits(), shut_in)
@@ -100,4 +104,15 @@ def terms_on_record(
             raise BadJournal(1, f"these are no limits: {error}") from None
     if sandbox is None and recorded.sandbox == Level.STRICT.value:
         sandbox = recorded.sandbox
-    return terms_for(addresses, limits, sandbox, hidden, pondering=recorded.opening.pondering)
+    opening = recorded.opening
+    return terms_for(addresses, limits, sandbox, hidden, [opening.game], pondering=opening.pondering)
+
+
+def missing_measures(terms: Terms) -> list[str]:
+    """What a strict sandbox does without on this machine, in a line each."""
+    if terms.sandbox is None or terms.sandbox.level is not Level.STRICT:
+        return []
+    from fairplay.sandbox.cell import what_else_can_be_enforced  # without programs nobody needs it
+
+    lacking = [measure for measure in what_else_can_be_enforced() if measure.why_not]
+    return [f"no program {measure.about}: {printable(measure.why_not, LONGEST_REASON)}" for measure in lacking]

@@ -1,12 +1,17 @@
-"""Decide what can be a journal at all: a regular file of a sane size."""
+"""Decide what can be a journal at all, a regular file of a sane size; and lock a folder of files."""
 
 import errno
+import fcntl
 import os
 import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 LARGEST = 2**28  # bytes of a file that is read at all; journals have some ten thousand
+PAUSE = 0.01  # seconds between two tries to lock
 KINDS = {
     stat.S_IFIFO: "it is a named pipe and no file",
     stat.S_IFSOCK: "it is a socket and no file",
@@ -48,3 +53,22 @@ def refuse_others(status: os.stat_result) -> None:
         raise NotAFile(errno.EINVAL, KINDS.get(stat.S_IFMT(status.st_mode), "it is no file"))
     if status.st_size > LARGEST:
         raise NotAFile(errno.EFBIG, f"it is larger than {LARGEST >> 20} MB")
+
+
+@contextmanager
+def locked(folder: Path, patience: float) -> Iterator[int]:
+    """The folder as a file, while no other process has it locked; TimeoutError: one has, for so many seconds."""
+    until = time.monotonic() + patience
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError("somebody else is at it") from None
+                time.sleep(PAUSE)
+        yield held
+    finally:
+        os.close(held)

@@ -10,14 +10,13 @@ to write here as us, once the journals are here, and could as well write other j
 line in a list: whoever wants to know reads the journal itself (`fairplay verify`), which knows nothing of an index.
 """
 
-import fcntl
 import json
 import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -29,6 +28,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.version import VERSION
 from fairplay.games import GAMES
+from fairplay.journal.files import locked
 from fairplay.journal.lines import FORMAT
 from fairplay.journal.summary import Status, Summary, summarised
 
@@ -39,7 +39,6 @@ MADE_BY = crc32(f"{SCHEMA} {FORMAT} {VERSION}".encode()) >> 1  # another fairpla
 PATIENCE = 0.5  # seconds to wait for others who hold a lock
 LARGEST = 2**30  # bytes of what can be an index: a match takes about a thousand
 LONGEST = 5.0  # seconds for one statement
-PAUSE = 0.01  # seconds between two tries to lock
 STEPS = 10_000  # of SQLite's machine between two looks at the clock
 BATCH = 200  # journals per transaction: whoever interrupts us loses no more
 NOT_BROKEN = (  # SQLite's codes for an index that others are using, or that we may not write
@@ -108,7 +107,7 @@ def answer(folder: Path, ask: Ask[Answer], watch: Watch) -> Answer:
     """Ask the index once it is up to date. One that is broken is made anew; where none can be, memory has to do."""
     for anew in (False, True):
         try:
-            with locked(folder), closing(opened(folder / INDEX, anew=anew)) as index:
+            with locked(folder, PATIENCE), closing(opened(folder / INDEX, anew=anew)) as index:
                 return ask(index, update(index, folder, watch))
         except OSError:
             break
@@ -147,25 +146,6 @@ def connected(path: Path) -> sqlite3.Connection:
         index.close()
         raise
     return index
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from using the index at the same time. OSError: somebody else does, for too long."""
-    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    until = time.monotonic() + PATIENCE
-    try:
-        while True:
-            try:
-                fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(PAUSE)
-        yield
-    finally:
-        os.close(directory)
 
 
 def keep_private(path: Path) -> None:

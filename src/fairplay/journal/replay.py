@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from fairplay.core.chance import SEED_BYTES, commitment_to
-from fairplay.core.errors import BadJournal, BadRequest, HostFault
+from fairplay.core.errors import BadJournal, BadRequest, HostFault, at
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
@@ -318,13 +318,9 @@ def replay(opening: Opening, entries: Iterable[Entry], game: Game[Any, Any, Any]
     return match
 
 
-@contextmanager
-def about(file: Path | str) -> Iterator[None]:
+def about(file: Path | str) -> AbstractContextManager[None]:
     """Whatever is wrong with a journal is said with the name of its file."""
-    try:
-        yield
-    except BadJournal as error:
-        raise BadRequest(f"{file}: {error}") from None
+    return at(file, BadJournal)
 
 
 def seat_of(recorded: Recorded, text: str) -> Seat:

@@ -6,7 +6,6 @@ from typing import Any
 
 from fairplay.core.errors import BadJournal, BadRequest
 from fairplay.core.events import Receipt
-from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.journal.reenact import Unfinished, reenact
 from fairplay.journal.replay import Recorded, read
@@ -32,9 +31,9 @@ def verify(recorded: Recorded, receipt: Receipt | None = None) -> Match[Any, Any
         raise
 
 
-def read_lawful(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
+def read_lawful(path: Path | str) -> Recorded:
     """The journal in this file, finished or not, once it was refereed again."""
-    return lawful(read(path, game))
+    return lawful(read(path))
 
 
 def lawful(recorded: Recorded) -> Recorded:

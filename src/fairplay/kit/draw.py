@@ -10,7 +10,7 @@ from fairplay.kit.terminal import Place, changed, grid
 from fairplay.render.colours import letters_on
 from fairplay.render.panel import EDGE, Board, Header, Skin, grain, picture
 from fairplay.render.roster import Look
-from fairplay.render.svg import Value, box, circle, element, fade, group, use, words
+from fairplay.render.svg import LETTER, Value, box, circle, element, fade, group, use, words
 
 NOTHING = ". "  # signs of a place where nothing is, and of none at all
 LIGHT = Skin(
@@ -36,7 +36,6 @@ SQUARE = {False: "#f6ecd8", True: "#8a7653"}
 INK, MARK = "#2b2620", "#ffd23f"
 SIDE = 60.0  # of a square
 RADIUS = 23.0  # of a piece
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 STAGES = ("playing", "over")
 
 

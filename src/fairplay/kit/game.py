@@ -128,7 +128,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
 
     def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
         """What a notebook shows of it."""
-        from fairplay.kit.draw import svg
+        from fairplay.kit.draw import svg  # start-up: only pictures need it
 
         return svg(self, names)
 

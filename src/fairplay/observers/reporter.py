@@ -95,7 +95,7 @@ def ejection(ejected: Ejected, names: Sequence[str]) -> str:
 
 def why_out(ejected: Ejected) -> str:
     """What is said behind the name of whoever was ejected."""
-    fault = ejected.fault.value.replace("_", " ")
+    fault = ejected.fault.in_words
     return f"is out: {fault} ({ejected.moment.value}), {printable(ejected.why, LONGEST)}"
 
 

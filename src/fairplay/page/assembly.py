@@ -20,6 +20,13 @@ def assembled(name: str, parts: Mapping[str, str]) -> str:
 
 
 @cache
+def live_page(name: str) -> str:
+    """The page of this name of a running house, which has its style and script in files of their own."""
+    head = PLACE.sub(name, part("live.html")).rstrip()
+    return PLACE.sub(lambda _: head, part(f"{name}.html"))
+
+
+@cache
 def policy_of(name: str) -> str:
     """What a browser may run and load in the page of this name: nothing but its own style and script."""
     style, script = source(part(f"{name}.css")), source(bundled(f"{name}.js"))
@@ -40,6 +47,7 @@ def bundled(name: str) -> str:
     return "\n".join(EXPORT.sub("", IMPORT.sub("", part(module))) for module in order)
 
 
+@cache
 def part(name: str) -> str:
     """A file of this folder."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")

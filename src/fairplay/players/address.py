@@ -40,7 +40,7 @@ def open_player(address: str, shelf: Title, key: bytes, others: str = OTHERS) ->
     What other players there are is said if it is none of these.
     """
     if address.startswith(("py:", IN_PROCESS)):
-        return from_module(address)
+        return instance_of(address, named_in_module(address))
     if address.endswith(".py") or "/" in address:
         return from_file(address)
     name, _, parameter = address.partition(":")
@@ -64,11 +64,6 @@ def house_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[A
     if kind not in shelf.house:
         raise BadRequest(f"{game} has no house player {kind!r}; it has {', '.join(shelf.house)}")
     return shelf.house[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
-
-
-def from_module(address: str) -> AnyPlayer:
-    """The player that a module on the path, or in this directory, calls by that name."""
-    return instance_of(address, named_in_module(address))
 
 
 def from_file(address: str) -> AnyPlayer:

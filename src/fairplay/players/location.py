@@ -26,7 +26,7 @@ class Near(msgspec.Struct, frozen=True):
 class House(Near, frozen=True):
     """A player that comes with a game; where others have to be waited for, it thinks in another process."""
 
-    game: str
+    game: str  # its source: a name, or py:module:Name
     address: str
     key: bytes
 
@@ -40,55 +40,58 @@ class Command(msgspec.Struct, frozen=True):
 class Invitation(msgspec.Struct, frozen=True):
     """A place where somebody may come in; the same place can be for several seats."""
 
-    scheme: str  # tcp or ws; course: it came to the server of one; visitor: it came to a house
-    place: str  # PORT or HOST:PORT, or the game of the course, or the id that a visitor has at the house
+    scheme: str  # tcp or ws; visitor: it came to a server
+    place: str  # PORT or HOST:PORT, or the id that a visitor has at the server
 
 
 class Person(msgspec.Struct, frozen=True):
     """Whoever sits at this terminal."""
 
+    option: tuple[str, ...] = ()  # by which the process at the terminal is told of an external game
+
 
 Location = Near | Command | Invitation | Person
 
 
-def far(address: str) -> Command | Invitation | Person | None:
+def far(address: str, option: tuple[str, ...] = ()) -> Command | Invitation | Person | None:
     """Where the player of an address is, if that is not in this process. Raises BadRequest if it is nowhere."""
     if address == HUMAN:
-        return Person()
+        return Person(option)
     scheme, colon, rest = address.partition(":")
-    if colon and scheme in ("tcp", "ws", "course", "visitor"):
+    if colon and scheme in ("tcp", "ws", "visitor"):
         return Invitation(scheme, rest)
     if colon and scheme == "exec":
         return Command(words_in(rest))
     if address.startswith(IN_PROCESS):
         return None
     if address.startswith("py:"):
-        return in_module(address)
+        return bot(*in_module(address), *option)
     if address.endswith(".py"):
         if not Path(address).is_file():
             raise BadRequest(f"there is no Python file {address}")
-        return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
-    if "/" in address and Path(address).is_dir():
-        return in_folder(address)
-    return Command((address,)) if "/" in address else None
-
-
-def in_folder(address: str) -> Command:
-    """How a folder plays. The command names the folder, and so all of it is shown to the program."""
+        return bot(address, *option)
+    if "/" not in address:
+        return None
+    if not Path(address).is_dir():
+        return Command((address,))
     if Path(address, MAIN_FILE).is_file():
-        return Command((sys.executable, "-P", "-m", "fairplay.bot", address))
-    if Path(address, MAIN_PROGRAM).is_file():
+        return bot(address, *option)
+    if Path(address, MAIN_PROGRAM).is_file():  # the command names the folder, and so all of it is shown to the program
         return Command((str(Path(address, MAIN_PROGRAM).absolute()), address))
     raise BadRequest(f"there is neither a program {MAIN_PROGRAM} nor a file {MAIN_FILE} in {address}")
 
 
-def in_module(address: str) -> Command:
-    """How py:module:Name plays: in a process of its own, which sees the file of the module, or the package it is in.
+def bot(*words: str) -> Command:
+    """A program of ours that plays as these words say: see `fairplay.bot`."""
+    return Command((sys.executable, "-P", "-m", "fairplay.bot", *words))
+
+
+def in_module(address: str) -> tuple[str, ...]:
+    """The words for py:module:Name, which plays in a process of its own: it sees the file, or the package, it is in.
 
     The module is looked for on the path and in this directory, and nothing of it is run here.
     """
     module, _ = module_and_name(address)
-    words = (sys.executable, "-P", "-m", "fairplay.bot", address)
     here, path = Path.cwd(), [str(Path.cwd()), *sys.path]
     parts = module.split(".")
     for depth, part in enumerate(parts):
@@ -100,9 +103,9 @@ def in_module(address: str) -> Command:
         if spec.has_location and spec.origin:
             file = here / spec.origin
             place = file.parent if spec.submodule_search_locations is not None else file
-            return Command((*words, f"--from={place.parents[depth]}", str(place)))
+            return address, f"--from={place.parents[depth]}", str(place)
         path = list(spec.submodule_search_locations or ())
-    return Command(words)  # it is built in, or a mere folder: the program says what is wrong with that
+    return (address,)  # it is built in, or a mere folder: the program says what is wrong with that
 
 
 def kept_in_process(player: str) -> str:
@@ -137,8 +140,8 @@ def near(address: str, game: str, key: bytes) -> Near:
     """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
     shelf = title(game)
     player = open_player(address, shelf, key)
-    house = shelf.travels and not address.startswith(IN_PROCESS)
-    return House(player, game, address, key) if house else Near(player)
+    house = shelf.source and not address.startswith(IN_PROCESS)
+    return House(player, shelf.source, address, key) if house else Near(player)
 
 
 def words_in(text: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import asyncio
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 from fairplay.core.errors import HostFault
@@ -30,11 +31,11 @@ class AtTerminal(Connection):
         self._process = process
 
     @classmethod
-    async def start(cls, *, shared: bool) -> "AtTerminal":
-        """Sit somebody down; do several share the keyboard?"""
+    async def start(cls, options: Sequence[str], *, shared: bool) -> "AtTerminal":
+        """Sit somebody down; do several share the keyboard? By options it is told of external games."""
         ours, theirs = socket.socketpair()
         out = 1 if os.isatty(1) else 2  # what is said to a person is no part of what others read of a match
-        words = (*COMMAND, str(theirs.fileno()), *(["--shared"] if shared else []))
+        words = (*COMMAND, str(theirs.fileno()), *(["--shared"] if shared else []), *options)
 
         begun: list[AtTerminal] = []
 

@@ -1,4 +1,4 @@
-"""Be at the player's end of a line: hear messages of the protocol, call the player, send its replies."""
+"""Be at the player's end of a connection: hear messages of the protocol, call the player, send its replies."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,9 +7,20 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import Player, Strategy
 from fairplay.games import rules_of
-from fairplay.protocol import wire
-from fairplay.protocol.player_side import Misunderstood, introduction, read_message, reply_to
-from fairplay.protocol.wire import Changed, Closing, End, Goodbye, Hello, Start, Suspended, TakeTurn, Tell, Welcome
+from fairplay.protocol.player_side import Misunderstood, PlayerSide, introduction, reply_to
+from fairplay.protocol.wire import (
+    Asked,
+    Changed,
+    Closing,
+    End,
+    Goodbye,
+    Hello,
+    Start,
+    Suspended,
+    TakeTurn,
+    Tell,
+    WireMessage,
+)
 from fairplay.referee.local import has_method
 
 AnyGame = Game[Any, Any, Any]
@@ -24,84 +35,86 @@ def serve_player(
     name: str | None = None,
     token: str = "",
     game: str = "",
-    welcomed: Callable[[Welcome], object] = lambda welcome: None,
 ) -> Goodbye | Suspended | None:
-    """Play one match over a line, or at a house as many as come, until the other end hangs up.
+    """Play one match over a connection, or at a server as many as come, until the other end hangs up.
 
-    A goodbye says why, if the player was ejected; a suspension, that the house has stopped, and goes on later. A player
-    is made for each match, once its game is known; it hears of changes if it has a method for that. `lines` are the
-    messages as they arrive, `send` puts a line on its way. The token and the game are for a house: what proves who
-    this is (or else one that the house gives), and what it wants to play, if not anything. Whatever the player raises,
-    this raises. BadRequest: nobody can be called by that name.
+    A goodbye says why, if the player was ejected; a suspension, that the server has stopped, and goes on later. A
+    player is made for each match, once its game is known; it hears of changes if it has a method for that. `lines` are
+    the messages as they arrive, `send` puts a line on its way. The token and the game are for a server: what proves who
+    this is (or else one that the server gives), and what it wants to play, if not anything. Whatever the player raises,
+    this raises. BadRequest: the name is not valid.
     """
-    wire.check_name(name)
-    played: AnyGame | None = None
-    player: Any = None
-    ended = False
-    at_house = False
+    side = PlayerSide(name=name, token=token, game=game)
+    served = ServedPlayer(make, name)
     for text in lines:
-        try:
-            line = read_message(text)
-        except Misunderstood:
-            if ended:  # whatever others may say by then, it needs no answer
-                continue
-            raise
-        answer: Any = None
-        match line:
-            case Goodbye():
-                call(player, "ejected", line.fault, line.why)
-                return line
-            case Suspended():
-                return line
-            case Closing():
-                call(player, "closing", line.receipt)
-                if not at_house:
-                    return None
-                continue
-            case Welcome():
-                at_house, token = True, token or line.token
-                welcomed(line)
-                continue
-            case Hello() if line.protocol != wire.PROTOCOL:
-                raise Misunderstood(f"they speak version {line.protocol} of the protocol, and we {wire.PROTOCOL}")
-            case Hello(game=""):
-                answer = introduction(name=name, token=token, game=game)
-            case Hello():
-                played = game_in(line)
-                player = make(played)
-                ended = False
-                answer = introduction(name=name, changes=has_method(player, "changed"))
-            case _ if played is None:
-                raise Misunderstood(f"they did not say hello, but {type(line).__name__}")
-            case Changed():
-                call(player, "changed", view_in(line, played))
-                continue
-            case Start():
-                answer = call(player, "start", line.seat, line.names, view_in(line, played))
-            case TakeTurn():
-                answer = getattr(player, "take_turn", player)(view_in(line, played))
-            case Tell():
-                news = tuple(line.news) if isinstance(line.news, list) else line.news  # as it was said
-                answer = call(player, "tell", news)
-            case End():
-                answer = call(player, "end", line.result)
-                ended = True
-        send(reply_to(line.nonce, answer))
+        message = side.receive(text)
+        if message is not None:
+            reply = served.hear(message)
+            if isinstance(message, Asked) and reply is not None:
+                side.reply(message.nonce, reply)
+        for line in side.lines_to_send():
+            send(line)
+        if isinstance(message, Goodbye | Suspended):
+            return message
+        if side.is_over:
+            return None
     return None
 
 
-def game_in(line: Hello) -> AnyGame:
+class ServedPlayer:
+    """A player that is made anew for each match, and called with what it is told. What it raises, this raises."""
+
+    def __init__(self, make: Make, name: str | None = None) -> None:
+        self._make = make
+        self._name = name
+        self._game: AnyGame
+        self._player: Any = None
+
+    def hear(self, message: WireMessage) -> bytes | None:
+        """The reply to a message, as a line; None: it needs none."""
+        if isinstance(message, Hello):
+            self._game = game_in(message)
+            self._player = self._make(self._game)
+            answer: Any = introduction(name=self._name, changes=has_method(self._player, "changed"))
+        else:
+            answer = self._answer(message)
+        if isinstance(message, Asked) and not isinstance(message, Closing):
+            return reply_to(message.nonce, answer)
+        return None
+
+    def _answer(self, message: WireMessage) -> Any:
+        player = self._player
+        match message:
+            case TakeTurn():
+                return getattr(player, "take_turn", player)(view_in(message, self._game))
+            case Start():
+                return call(player, "start", message.seat, message.names, view_in(message, self._game))
+            case Tell():
+                news = tuple(message.news) if isinstance(message.news, list) else message.news  # as it was said
+                return call(player, "tell", news)
+            case Changed():
+                call(player, "changed", view_in(message, self._game))
+            case End():
+                return call(player, "end", message.result)
+            case Closing():
+                call(player, "closing", message.receipt)
+            case Goodbye():
+                call(player, "ejected", message.fault, message.why)
+        return None
+
+
+def game_in(hello: Hello) -> AnyGame:
     """The game that will be played, as far as players may know it."""
     try:
-        return rules_of(line.game).with_public_parameters(line.parameters)
+        return rules_of(hello.game).with_public_parameters(hello.parameters)
     except BadRequest as error:
         raise Misunderstood(str(error)) from None
 
 
-def view_in(line: Start | TakeTurn | Changed, game: AnyGame) -> Any:
+def view_in(message: Start | TakeTurn | Changed, game: AnyGame) -> Any:
     """What the player, or a spectator, sees."""
     try:
-        return game.unpack(line.view)
+        return game.unpack(message.view)
     except BadRequest as error:
         raise Misunderstood(str(error)) from None
 

@@ -27,7 +27,7 @@ import msgspec
 from fairplay.core.errors import HostFault
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.core.roles import UNRECORDED, Parting
-from fairplay.games import HANDED, others, title
+from fairplay.games import register, title
 from fairplay.players.address import open_player
 from fairplay.referee.local import Local
 from fairplay.render.evidence import fate
@@ -42,7 +42,7 @@ class Thinker:
     """A channel to a house player that thinks in another process."""
 
     def __init__(self, game: str, address: str, key: bytes, clock: Callable[[], float] = UNRECORDED.clock) -> None:
-        self._who = (game, address, key)
+        self._who = pickle.dumps((game, address, key))
         self._clock = clock
 
     async def ask(self, message: Message) -> Answer:
@@ -50,7 +50,7 @@ class Thinker:
         if not isinstance(message, TakeTurn):
             return Answered(None)
         since = self._clock()
-        answer: Answer = await POOL.ask(pickle.dumps((*self._who, message.view)))
+        answer: Answer = await POOL.ask(self._who + pickle.dumps(message.view))
         return msgspec.structs.replace(answer, took=self._clock() - since)
 
     async def close(self, parting: Parting) -> None:
@@ -151,14 +151,12 @@ class Pool:
     def _work(self, jobs: "SimpleQueue[Job | None]") -> None:
         """Hand on questions to a process, one after the other."""
         process: subprocess.Popen[bytes] | None = None
-        known: str | None = None  # the games of others that the process has heard of
         while job := jobs.get():
             answer: Any = None
             try:
                 if not job.answer.cancelled():
-                    handed = os.environ.get(HANDED)
-                    if process is None or handed != known or process.poll() is not None:  # it may have died meanwhile
-                        process, known = self._replaced(process), handed
+                    if process is None or process.poll() is not None:  # it may have died meanwhile
+                        process = self._replaced(process)
                     answer = job.put_to(process)
             except Exception as error:  # whatever it is, somebody waits
                 became = fate(self._end(process)) if process else f"cannot be started: {error}"
@@ -170,7 +168,7 @@ class Pool:
             self._end(process)
 
     def _replaced(self, process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
-        """A new process, in the place of one that has died, or does not know enough."""
+        """A new process, in the place of one that has died."""
         if process is not None:
             self._end(process)
         process = subprocess.Popen(
@@ -222,8 +220,6 @@ def work() -> None:
     """Answer questions on stdin until it ends, which is when whoever asks has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
-    if HANDED in os.environ:
-        others()  # or nobody could unpickle what is seen of them
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a player prints is no answer
     questions: SimpleQueue[tuple[str, str, bytes, Any]] = SimpleQueue()
@@ -239,7 +235,9 @@ def listen(questions: "SimpleQueue[tuple[str, str, bytes, Any]]") -> None:
     code = 1  # what is asked makes no sense here
     try:
         while True:
-            questions.put(pickle.load(sys.stdin.buffer))
+            source, address, key = pickle.load(sys.stdin.buffer)
+            game = register(source)  # or nobody could unpickle what is seen of it
+            questions.put((game, address, key, pickle.load(sys.stdin.buffer)))
     except (EOFError, OSError):
         code = 0
     finally:

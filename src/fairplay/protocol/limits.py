@@ -12,16 +12,27 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, le=86400)]
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The time control of a match, in seconds of one monotonic clock; our own delays are credited to the player."""
+    """The time control of a match, in seconds of one monotonic clock; our own delays are credited to the player.
 
-    move: Seconds = 5.0  # for every answer
-    start_up: Seconds = 10.0  # until a program is there and has said so
-    arrival: Seconds = 60.0  # until somebody has come in through a door
-    first_move: Seconds | None = None  # instead of `move`
-    bank: Seconds | None = None  # for all turns together
-    increment: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 0.0  # what each turn adds to the bank
-    goodbye: Seconds = 0.25  # for whatever is said to somebody who is out
-    people: Seconds | None = None  # instead of `move`, for people; None: they may take their time
+    Attributes:
+        move: for every answer.
+        start_up: for a program to start and answer hello.
+        arrival: for a player to connect.
+        first_move: for the first turn; None: as `move`.
+        bank: for all turns together; None: there is no bank.
+        increment: added to the bank by each turn.
+        goodbye: for the last words to a player that is out.
+        people: for every answer of a person; None: they may take their time.
+    """
+
+    move: Seconds = 5.0
+    start_up: Seconds = 10.0
+    arrival: Seconds = 60.0
+    first_move: Seconds | None = None
+    bank: Seconds | None = None
+    increment: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 0.0
+    goodbye: Seconds = 0.25
+    people: Seconds | None = None
 
 
 FOREVER = 1e9  # seconds, for people who may take their time

@@ -1,11 +1,35 @@
-"""Speak the player's side of the protocol: read what a host says, and write replies."""
+"""Speak the player's side of the protocol: what a host says goes in, replies come out. No I/O, no clock.
 
-from typing import Any
+The bot SDK, `join` and spectators use it. At a server it outlives its connections.
+"""
+
+from typing import Any, Literal
 
 from fairplay.core.errors import BadRequest
-from fairplay.protocol.wire import UNREADABLE, WireMessage, decode_line, encode
+from fairplay.protocol import wire
+from fairplay.protocol.wire import (
+    UNREADABLE,
+    Asked,
+    Changed,
+    Closing,
+    End,
+    Goodbye,
+    Hello,
+    Suspended,
+    Welcome,
+    WireMessage,
+    decode_line,
+    encode,
+)
 
-MOST_SHOWN = 80  # bytes of what was not understood
+MAX_SHOWN_BYTES = 80  # of what was not understood
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 5.0  # before a client connects again
+STEADY_S = 10.0  # for which a connection lasts if all is well
+RECEIPT_TIMEOUT_S = 2.0  # in which a receipt may come before a player leaves
+A_DAY_S = 86400.0  # a server may say nothing for so long while a player waits for a match
+MAX_CLOSED_S = 300.0  # for which a server may ask a client to stay away
+
+Purpose = Literal["play", "watch", "status", "leave"]
 
 
 class Misunderstood(BadRequest):
@@ -18,11 +42,12 @@ def read_message(line: bytes) -> WireMessage:
         message: WireMessage = decode_line(line)
         return message
     except UNREADABLE as error:
-        raise Misunderstood(f"what came is no message of the protocol: {error}: {line[:MOST_SHOWN]!r}") from None
+        shown = line[:MAX_SHOWN_BYTES]
+        raise Misunderstood(f"what came is no message of the protocol: {error}: {shown!r}") from None
 
 
 def reply_to(nonce: str, answer: Any) -> bytes:
-    """A reply as a line. Raises TypeError if the answer is nothing that can be written down."""
+    """A reply as a line. Raises TypeError if the answer cannot be written as JSON."""
     try:
         return encode({"nonce": nonce, "answer": answer}) + b"\n"
     except TypeError:
@@ -32,3 +57,211 @@ def reply_to(nonce: str, answer: Any) -> bytes:
 def introduction(**known: str | bool | None) -> dict[str, Any] | None:
     """What a player has to say about itself in its answer to hello; None: nothing."""
     return {what: it for what, it in known.items() if it} or None
+
+
+class PlayerSide:
+    """What a player hears from a host and replies, for one match, or at a server for match after match.
+
+    A server asks an open question again when a client reconnects. The player does not hear it again: it is asked once,
+    and what it answered is said again.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        token: str = "",
+        game: str = "",  # to play at a server; empty: any
+        person: bool = False,  # does a person play?
+        purpose: Purpose = "play",  # what to come to a server for
+        room: str = "",  # to watch
+        matches: int | None = None,  # after which to leave a server; None: stay
+        idle_timeout_s: float = A_DAY_S,  # without a message in a match; after a suspension, until the server is back
+    ) -> None:
+        wire.check_name(name)
+        self.name = name
+        self.token = token  # the player's own, or else the one that the server has given
+        self.at_server = False  # or the host plays a single match
+        self.is_over = False  # the host has nothing more for the player
+        self.match_has_ended = False  # the last match, as far as the player is concerned
+        self.played = 0  # matches to the end
+        self._game, self._person, self._room = game, person, room
+        self._purpose = purpose
+        self._matches = matches
+        self._left = matches  # matches until the player leaves
+        self._idle_timeout_s = idle_timeout_s
+        self._signed_in = False
+        self._is_refused = False  # for good
+        self._in_match = False  # between a hello with a game and the end of what is said of it
+        self._last_match = ""  # the id of the last match that has ended
+        self._nonce, self._limit_s = "", 0.0  # of the last question
+        self._reply = b""  # to it, once there is one
+        self._outgoing: list[bytes] = []
+        self._reconnect_until = 0.0  # the seat is reserved until then
+        self._pause_s = FIRST_PAUSE_S
+        self.connected(0.0)
+
+    # One connection.
+
+    def connected(self, now: float) -> None:
+        """There is a new connection."""
+        self._connected_at = now
+        self._is_open = False  # may replies be sent over it?
+        self._reply_was_sent = False  # over it
+        self._end_was_heard = False  # over it
+        self._reserved_s = 0.0  # for which the seat is reserved, once the server has let us in
+        self._closed_s = 0.0  # for which the server is closed
+        self._outgoing.clear()
+
+    def receive(self, line: bytes) -> WireMessage | None:
+        """The message on a line; None: it is nothing for the player. Raises Misunderstood."""
+        try:
+            message = read_message(line)
+        except Misunderstood:
+            if self.match_has_ended:  # what others say by then needs no answer
+                return None
+            raise
+        match message:
+            case Hello() if message.protocol != wire.PROTOCOL:
+                raise Misunderstood(f"they speak version {message.protocol} of the protocol, and we {wire.PROTOCOL}")
+            case Hello(game=""):
+                self.at_server = True
+                self._is_open = self._reply_was_sent = False  # this is how each connection begins
+                self._outgoing.append(reply_to(message.nonce, self._introduction()))
+                return None
+            case Suspended():
+                self._suspend(message)
+                return message
+            case Welcome():
+                self.at_server = self._signed_in = self._is_open = True
+                self.token = self.token or message.token
+                self._reserved_s = min(message.window, A_DAY_S)
+                return message
+        self._is_open = self._is_open or not self.at_server
+        if isinstance(message, End):
+            self._end_was_heard = True
+        if isinstance(message, Asked) and not self._is_new(message):
+            return None
+        if self._left == 0 and message.match != self._last_match:
+            self.is_over = True
+            return None
+        if isinstance(message, Changed) and self.match_has_ended and not self._in_match:
+            return None
+        self._note(message)
+        return message
+
+    def reply(self, nonce: str, line: bytes) -> None:
+        """Send a reply, now and if its question is asked again. It is dropped if something else was asked since."""
+        if nonce != self._nonce:
+            return
+        self._reply, self._reply_was_sent = line, self._is_open
+        if self._is_open:
+            self._outgoing.append(line)
+
+    def lines_to_send(self) -> list[bytes]:
+        """The lines to send now."""
+        lines, self._outgoing = self._outgoing, []
+        return lines
+
+    @property
+    def timeout_s(self) -> float:
+        """For how long no message may come, as things are."""
+        thinking_s = 0.0 if self._reply else self._limit_s
+        if self._left == 0:
+            return thinking_s + RECEIPT_TIMEOUT_S
+        return thinking_s + self._idle_timeout_s if self._is_playing or not self.at_server else A_DAY_S
+
+    # One connection after the other.
+
+    @property
+    def has_finished(self) -> bool:
+        """Is there nothing to come back for, once the connection is lost? A last answer may still have to be heard."""
+        return self._left == 0 and (self.is_over or not self._reserved_s or not self._end_was_heard)
+
+    @property
+    def was_let_in(self) -> bool:
+        """Has the server let us in over this connection, and not closed for a while?"""
+        return self._reserved_s > 0 and not self._closed_s
+
+    def retry_after(self, now: float, jitter: float) -> float | None:
+        """Seconds until to connect again, once a connection is lost; None: it is too late to come back.
+
+        The jitter is between 0 and 1, so that clients do not all come back at the same moment.
+        """
+        if self._reserved_s:
+            self._reconnect_until = now + self._reserved_s
+        if now >= self._reconnect_until:
+            return None
+        is_steady = now - self._connected_at > STEADY_S
+        self._pause_s = FIRST_PAUSE_S if is_steady else min(2 * self._pause_s, MAX_PAUSE_S)
+        return min(self._closed_s + self._pause_s * jitter, self._reconnect_until - now)
+
+    def time_left(self, now: float) -> float:
+        """Seconds that are left to come back."""
+        return self._reconnect_until - now
+
+    def sign_in_again(self) -> bool:
+        """Begin again at a server after the player was ejected or has failed. False: it is over for good."""
+        left = None if self._matches is None else self._matches - self.played - 1
+        if not self._signed_in or self._is_refused or left == 0:
+            return False
+        self._matches = self._left = left
+        self.played = 0
+        self.is_over = self.match_has_ended = self._in_match = self.at_server = self._signed_in = False
+        self._last_match, self._nonce, self._limit_s, self._reply = "", "", 0.0, b""
+        self._reconnect_until, self._pause_s = 0.0, FIRST_PAUSE_S
+        return True
+
+    def leave(self) -> bool:
+        """The player does not come back. Has the server to be told, as others would wait for it?"""
+        self._left, self.is_over = 0, True
+        return self.at_server and self._is_playing
+
+    @property
+    def _is_playing(self) -> bool:
+        return self._in_match and not self.match_has_ended
+
+    def _introduction(self) -> dict[str, Any] | None:
+        """The answer to the hello of a server."""
+        purpose = "" if self._purpose == "play" else self._purpose
+        known = {"name": self.name, "token": self.token, "game": self._game, "person": self._person}
+        return introduction(**known, visit=purpose, room=self._room)
+
+    def _suspend(self, suspended: Suspended) -> None:
+        """The server lets the player go; if it comes back, that may take its time."""
+        if suspended.again <= 0:
+            self._left, self.is_over = 0, True
+        elif self._reserved_s:
+            self._closed_s = min(suspended.again, MAX_CLOSED_S)
+            self._reserved_s = self._closed_s + self._idle_timeout_s
+
+    def _is_new(self, asked: Asked) -> bool:
+        """Was this not asked before? If it was, and is answered, the answer is sent again."""
+        if asked.nonce != self._nonce or not self.at_server:
+            self._nonce, self._limit_s, self._reply = asked.nonce, asked.limit, b""
+            return True
+        if self._reply and not self._reply_was_sent:
+            self._reply_was_sent = True
+            self._outgoing.append(self._reply)
+        return False
+
+    def _note(self, message: WireMessage) -> None:
+        """Keep how the match stands after a message."""
+        match message:
+            case Hello():
+                self._in_match, self.match_has_ended = True, False
+            case Goodbye():
+                self._in_match = False
+                self._is_refused = not message.match
+                self._left, self.is_over = 0, True
+            case Closing():  # which needs no reply
+                self._in_match, self._limit_s = False, 0.0
+                self.is_over = not self.at_server or self._left == 0
+            case _ if not self._in_match:
+                raise Misunderstood(f"they did not say hello, but {type(message).__name__}")
+            case End():
+                self.match_has_ended, self._last_match = True, message.match
+                self.played += 1
+                self._left = self._left and self._left - 1
+            case _:
+                pass

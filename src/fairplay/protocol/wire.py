@@ -177,13 +177,15 @@ def question(
     return encode(line) + b"\n"
 
 
-def hello(game: Game[Any, Any, Any], *, match_id: str, nonce: str, limit: float) -> bytes:
-    """The first message as a line."""
-    parameters = game.public_parameters()
-    line = Hello(
-        match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL, game=game.name, parameters=parameters
-    )
-    return encode(line) + b"\n"
+def hello(game: Game[Any, Any, Any] | None, *, match_id: str, nonce: str, limit: float) -> bytes:
+    """The first message as a line; without a game, the one of a server's sign-in."""
+    played: dict[str, Any] = {} if game is None else {"game": game.name, "parameters": game.public_parameters()}
+    return encode(Hello(match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL, **played)) + b"\n"
+
+
+def welcome(name: str, window: float, token: str) -> bytes:
+    """What a client hears that has signed in, as a line."""
+    return encode(Welcome(name=name, window=window, token=token)) + b"\n"
 
 
 def changed(change: Change) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Seat
@@ -28,14 +28,26 @@ class Change:
         return self._line
 
 
+class TellsChanges(Protocol):
+    """A channel whose player may want to hear of changes."""
+
+    changed: Callable[[Change], None] | None  # takes a change at once, and raises nothing; None: it does not want to
+
+
+def tells_changes(channel: object) -> TypeGuard[TellsChanges]:
+    """May its player want to hear of changes?"""
+    return hasattr(channel, "changed")
+
+
 def telling_changes(channels: Mapping[Seat, object], inform: Inform) -> Inform:
     """What informs those who watch, and then those players who want to hear of changes and are still in the game.
 
-    A channel of such a player has something in its attribute `changed` that takes a `Change`, at once and without
-    raising. Where nobody has, nothing is added to what was there before.
+    Where nobody wants to, nothing is added to what was there before.
     """
-    listeners: dict[Seat, Callable[[Change], None]] = {
-        seat: changed for seat, channel in channels.items() if (changed := getattr(channel, "changed", None))
+    listeners = {
+        seat: channel.changed
+        for seat, channel in channels.items()
+        if tells_changes(channel) and channel.changed is not None
     }
     if not listeners:
         return inform

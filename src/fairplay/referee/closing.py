@@ -1,10 +1,10 @@
 """Close what is open, all of it and to the end, whatever happens meanwhile."""
 
 from collections.abc import Coroutine, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from fairplay.core.events import Ejected
-from fairplay.core.roles import AsyncChannel, Channel, Parting, Record
+from fairplay.core.roles import AsyncChannel, Channel, LastingChannel, Parting, Record
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,13 +30,17 @@ async def close_all_async(channels: Iterable[AsyncChannel], parting: Parting = N
 
 def parted(channel: AsyncChannel, parting: Parting) -> bool:
     """Say the last words, if that is all there is to do and nobody has to wait for it: a task takes far longer."""
-    part = getattr(channel, "part", None)
-    return part is not None and part(parting)
+    return is_lasting(channel) and channel.part(parting)
+
+
+def is_lasting(channel: AsyncChannel) -> TypeGuard[LastingChannel]:
+    """Does it outlast a match?"""
+    return hasattr(channel, "part")
 
 
 async def all_surely(works: Sequence[Coroutine[Any, Any, object]]) -> None:
     """Do all of it side by side and to the end; only then be cancelled, or raise what went wrong."""
-    import asyncio
+    import asyncio  # start-up: where all players are in this process, nobody needs it
 
     async def together() -> None:
         results = await asyncio.gather(*works, return_exceptions=True)
@@ -54,7 +58,7 @@ class Dismissals:
 
     def begin(self, channel: AsyncChannel, ejected: Ejected, record: Record) -> None:
         """Begin to close the channel of a player, and to note by how much its answer is late."""
-        import asyncio
+        import asyncio  # start-up: where all players are in this process, nobody needs it
 
         async def let_go() -> None:
             overrun = await channel.close(ejected)

@@ -10,7 +10,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Message, Start, TakeTurn, Tell
 from fairplay.core.roles import UNRECORDED, Parting, Player, Strategy
-from fairplay.referee.changes import Change
+from fairplay.referee.changes import Change, TellsChanges
 from fairplay.referee.referee import NOT_DUE
 
 MOST_EVIDENCE = 512  # characters
@@ -24,7 +24,7 @@ HOME = __file__.removesuffix("referee/local.py")
 NOT_THEIRS = (STANDARD, OTHERS, "<frozen ", f"{HOME}referee/", f"{HOME}players/")  # where libraries and callers lie
 
 
-class Local:
+class Local(TellsChanges):
     """A channel to a player, or to a bare strategy, that is trusted not to hang.
 
     Methods other than take_turn may be missing. KeyboardInterrupt passes through: in this process it comes from the

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 Value = str | float  # of an attribute
+LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}  # in a shape
 
 remembered = lru_cache(4096)  # the pictures of a match have most of their parts in common
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}

@@ -1,7 +1,7 @@
 """Write for terminals: nothing that a stranger says reaches them unread."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from unicodedata import combining, east_asian_width, normalize
 
 # What is most like a sign of ours among those that every encoding has; as wide, so that boards stay boards.
@@ -35,7 +35,25 @@ def breadth(words: str) -> int:
     >>> breadth("Ann"), breadth("安")
     (3, 2)
     """
+    if words.isascii():  # as most are, and there are many
+        return len(words)
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in words)
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """The lines of a table, each column as wide as it has to be; in some columns, words stand to the right.
+
+    >>> aligned([["#", "name", "games"], ["1", "安", "12"]], right=[2])
+    ['#  name  games', '1  安       12']
+    """
+    widths = [max(map(breadth, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for cells in rows:
+        blanks = [" " * (width - breadth(cell)) for cell, width in zip(cells, widths, strict=True)]
+        pairs = enumerate(zip(cells, blanks, strict=True))
+        filled = [blank + cell if column in right else cell + blank for column, (cell, blank) in pairs]
+        lines.append("  ".join(filled).rstrip())
+    return lines
 
 
 def cut(words: str, width: int) -> str:

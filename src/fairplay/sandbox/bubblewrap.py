@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
-from fairplay.games import HANDED
 from fairplay.sandbox.figures import figures
 from fairplay.sandbox.folder import contents
+from fairplay.sandbox.level import Sandbox
 from fairplay.sandbox.shown import Named, Shown, refuse_unseen_interpreter, shown_to, straight
 
 OF_THE_HOST = (  # in /proc, whoever looks: its keys, and counts by which two programs could tell each other something
@@ -35,22 +35,16 @@ MOST_OPENED = 100  # files in a folder that is closed to strangers; each is a mo
 
 
 def shut_in(
-    program: str,
-    arguments: Sequence[str],
-    *,
-    within_limits: Sequence[str],
-    space: int,
-    hidden: Sequence[str],
-    options: Sequence[str] = (),
+    program: str, arguments: Sequence[str], sandbox: Sandbox, *, within_limits: Sequence[str], options: Sequence[str]
 ) -> list[str]:
-    """What runs a program shut in. The words that limit it are run inside; hidden is what it may not see at all.
+    """What runs a program shut in. The words that limit it are run inside.
 
     More options of bubblewrap come behind those that make the tree.
     The environment has to be cleared outside: it could be read in /proc where bubblewrap was given it.
     """
     root, cwd = os.geteuid() == 0, Path.cwd()
     program, *arguments = map(straight, (program, *arguments))
-    shown = shown_to(program, arguments, hidden, cwd)
+    shown = shown_to(program, (*arguments, *sandbox.shown), sandbox.hidden, cwd)
     variables = environment(shown.tools)
     if any(one.path == Path(program).absolute() for one in shown.own):
         refuse_unseen_interpreter(Path(program), shown, variables["PATH"])
@@ -67,7 +61,7 @@ def shut_in(
         open_closed(shown)
     else:
         flags += ["--unshare-user", "--disable-userns", "--chdir", str(cwd)]
-    made = [*tree(shown, cwd, jail, space), *options, "--remount-ro", "/"]
+    made = [*tree(shown, cwd, jail, sandbox.space), *options, "--remount-ro", "/"]
     return ["bwrap", *flags, *made, "--", *inside, program, *arguments]
 
 
@@ -164,11 +158,10 @@ def environment(tools: Sequence[Path] = ()) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
     }
+    if "PYTHONPATH" in os.environ:
+        variables["PYTHONPATH"] = os.environ["PYTHONPATH"]
     if site.ENABLE_USER_SITE:
         variables["PYTHONUSERBASE"] = site.getuserbase()
-    for name in ("PYTHONPATH", HANDED):
-        if name in os.environ:
-            variables[name] = os.environ[name]
     return variables
 
 

@@ -22,6 +22,7 @@ from typing import Protocol
 
 from fairplay.core.errors import HostFault
 from fairplay.sandbox.cgroup import Group
+from fairplay.sandbox.process_tree import be_first_to_go, leave_the_line
 
 PATIENCE = 10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
 MOMENT = 1000  # microseconds for which nothing else is done meanwhile
@@ -151,7 +152,7 @@ def keeper(end: int) -> list[str]:
 @cache
 def source() -> str:
     """The text of the keeper. It does without contextlib and pathlib, which take longer to load than it runs."""
-    parts = [inspect.getsource(part) for part in (obey, keep_still)]
+    parts = [inspect.getsource(part) for part in (be_first_to_go, leave_the_line, obey, keep_still)]
     run = f"keep_still({int(signal.SIGSTOP)}, {int(signal.SIGCONT)}, {NO_CORE})"
     return "\n".join(["import _thread, ctypes, os, resource, select, sys", *parts, run])
 
@@ -172,18 +173,13 @@ def keep_still(stop: int, go_on: int, core: int) -> None:
     child = os.fork()
     if child == 0:
         os.environ.pop("LC_CTYPE", None)  # which Python sets for itself
-        try:  # noqa: SIM105 - where memory runs out, it is the first to go
-            os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
-        except OSError:
-            pass
+        be_first_to_go()
         try:  # noqa: SIM105 - whoever runs us may have forbidden all of it
             resource.setrlimit(resource.RLIMIT_CORE, (core, core))
         except ValueError:
             pass
         os.execvp(command[0], command)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):  # the line is the program's alone
-        os.dup2(nothing, number)
+    leave_the_line()
     if end >= 0:
         _thread.start_new_thread(obey, (end, stop, go_on))
     while True:

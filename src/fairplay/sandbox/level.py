@@ -25,4 +25,5 @@ class Sandbox(msgspec.Struct, frozen=True):
     file_size: int = 64 * MEGABYTE  # bytes of a file that it writes
     space: int = 64 * MEGABYTE  # bytes in /tmp, which is its home too, and as many in /dev/shm; only if strict
     pondering: bool = False  # may it think while others are asked?
+    shown: tuple[str, ...] = ()  # what it sees besides what its command names: the files of its game; only if strict
     hidden: tuple[str, ...] = ()  # what it may not see, even if it lies beside it: journals; only if strict

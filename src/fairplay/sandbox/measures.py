@@ -114,10 +114,7 @@ def strictly(
     program: str, arguments: Sequence[str], sandbox: Sandbox, around: Sequence[str], options: Sequence[str]
 ) -> list[str]:
     """The same for a strict sandbox, without asking whether there is one."""
-    within = limits(sandbox)
-    inside = shut_in(
-        program, arguments, within_limits=within, space=sandbox.space, hidden=sandbox.hidden, options=options
-    )
+    inside = shut_in(program, arguments, sandbox, within_limits=limits(sandbox), options=options)
     path = os.environ.get("PATH", os.defpath)
     return ["env", "-i", f"PATH={path}", *namespace(), *around, *inside]
 

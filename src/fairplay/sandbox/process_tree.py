@@ -45,7 +45,7 @@ def subreaper() -> list[str]:
 @cache
 def source() -> str:
     """The text of the subreaper. It does without contextlib and pathlib, which take longer to load than it runs."""
-    parts = [inspect.getsource(part) for part in (descendants, reap, keep)]
+    parts = [inspect.getsource(part) for part in (be_first_to_go, leave_the_line, descendants, reap, keep)]
     return "\n".join(["import os, signal, sys, time", *parts, "keep()"])
 
 
@@ -56,7 +56,7 @@ def keep() -> None:
     awaited = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     if not alone and sys.platform == "linux":
-        import ctypes
+        import ctypes  # start-up: only the supervisor of programs needs it
 
         prctl = ctypes.CDLL(None).prctl
         prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: whoever loses its parent becomes our child
@@ -67,14 +67,9 @@ def keep() -> None:
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         os.environ.setdefault("PYTHONUNBUFFERED", "1")
-        try:  # noqa: SIM105 - where memory runs out, it is the first to go
-            os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
-        except OSError:
-            pass
+        be_first_to_go()
         os.execvp(command[0], command)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):  # the line is the program's alone
-        os.dup2(nothing, number)
+    leave_the_line()
     codes: dict[int, int] = {}
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
@@ -88,6 +83,21 @@ def keep() -> None:
         reap(codes)
     code = codes.get(child, 0)
     sys.exit(code if code >= 0 else 128 - code)
+
+
+def be_first_to_go() -> None:
+    """Be whom the machine kills where memory runs out."""
+    try:  # noqa: SIM105 - contextlib takes long to load
+        os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
+    except OSError:
+        pass
+
+
+def leave_the_line() -> None:
+    """Close stdin, stdout and stderr here: they are the program's alone."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
 
 
 def reap(codes: dict[int, int]) -> None:

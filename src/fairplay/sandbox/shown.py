@@ -8,14 +8,14 @@ import os
 import site
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.games import OTHERS
+from fairplay.games import GAMES, rules_of
 from fairplay.sandbox.folder import beginning, identity, is_journal, to_conceal
 
 SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -49,7 +49,7 @@ class Shown(msgspec.Struct):
 
 def shown_to(program: str, arguments: Sequence[str], hidden: Sequence[str], cwd: Path) -> Shown:
     """What a command may see, but for what is hidden; BadRequest if it names what nobody may see."""
-    named = [found for word in (program, *arguments, *files_of_games()) for found in looked_up(word)]
+    named = [found for word in (program, *arguments) for found in looked_up(word)]
     if not named or named[0].path != Path(program).absolute():
         raise BadRequest(f"{program} is no file that can be shown to anybody")
     concealed = {Path(text).resolve() for text in hidden}
@@ -129,9 +129,10 @@ def folders_of(named: Named) -> list[Path]:
     return [named.real] if named.is_folder else [named.path.parent.resolve(), named.real.parent]
 
 
-def files_of_games() -> list[str]:
-    """The rules that somebody else wrote, if any are played by: whoever named them shows them to all players."""
-    return [place for game in OTHERS.values() for place in module_and_packages(game.rules.__module__)]
+def files_of_games(names: Iterable[str]) -> tuple[str, ...]:
+    """The files of the external games among these, which are shown to those who play them."""
+    external = (name for name in names if name not in GAMES)
+    return tuple(place for name in external for place in module_and_packages(rules_of(name).__module__))
 
 
 def module_and_packages(name: str) -> Iterator[str]:

@@ -16,7 +16,8 @@ from fairplay.core.errors import FairplayError
 from fairplay.core.game import Seat
 from fairplay.core.version import VERSION
 from fairplay.hosting.records import gone_on_with, journal_in, outcome_on_record
-from fairplay.hosting.sitting import Sitting, locations, new_match, sitting_for
+from fairplay.hosting.run import new_match, sitting_for
+from fairplay.hosting.sitting import Sitting, locations
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.journal.requests import Finished, Sync
 from fairplay.journal.unfinished import unfinished

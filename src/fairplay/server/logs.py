@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from logging.handlers import QueueHandler
 from queue import Full, Queue
 from threading import Thread
 from typing import Any
@@ -78,53 +79,50 @@ def in_a_line(value: Any) -> str:
     return " ".join(in_a_line(one) for one in value) if isinstance(value, list) else str(value)
 
 
-class Writer(logging.Handler):
+class Dropping(QueueHandler):
     """Hands lines to a thread, and never waits; how many were dropped is said before the next one that fits."""
 
-    def __init__(self, write: Callable[[str], object]) -> None:
-        super().__init__()
-        self._write = write
-        self._lines: Queue[str | None] = Queue(MOST_WAITING)
-        self._dropped = 0
-        self._thread = Thread(target=self._run, name="fairplay-log", daemon=True)
-        self._thread.start()
+    _dropped = 0
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Put it where the thread finds it, if there is room."""
+    def prepare(self, record: logging.LogRecord) -> str:
         if self._dropped:
             record.about = {**getattr(record, "about", {}), "dropped": self._dropped}  # lines, before this one
+        return f"{self.format(record)}\n"
+
+    def enqueue(self, record: Any) -> None:
         try:
-            self._lines.put_nowait(f"{self.format(record)}\n")
+            super().enqueue(record)
             self._dropped = 0
         except Full:
             self._dropped += 1
 
-    def finish(self, within: float) -> None:
-        """Come back when all is written, or after so many seconds, if nobody reads it."""
-        with suppress(Full):
-            self._lines.put(None, timeout=within)
-            self._thread.join(within)
 
-    def _run(self) -> None:
-        while (line := self._lines.get()) is not None:
-            with suppress(OSError):  # nobody reads it any more
-                self._write(line)
+def write_lines(lines: Queue[Any], write: Callable[[str], object]) -> None:
+    """Write lines until None comes. (A QueueListener would wait at its end for whoever reads them, however long.)"""
+    while (line := lines.get()) is not None:
+        with suppress(OSError):  # nobody reads it any more
+            write(line)
 
 
 @contextmanager
 def logging_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
     """While this lasts, lines are written by this, in a thread; warnings of the libraries that we stand on, too."""
-    writer = Writer(write)
-    writer.setFormatter(ForPrograms() if as_json else ForPeople())
+    lines = Queue[Any](MOST_WAITING)
+    writer = Thread(target=write_lines, args=(lines, write), name="fairplay-log", daemon=True)
+    handler = Dropping(lines)
+    handler.setFormatter(ForPrograms() if as_json else ForPeople())
     root, level = logging.getLogger(), LOG.level
-    root.addHandler(writer)
+    root.addHandler(handler)
     LOG.setLevel(logging.INFO)
+    writer.start()
     try:
         yield
     finally:
-        root.removeHandler(writer)
+        root.removeHandler(handler)
         LOG.setLevel(level)
-        writer.finish(LAST_LINES)
+        with suppress(Full):
+            lines.put(None, timeout=LAST_LINES)
+            writer.join(LAST_LINES)
 
 
 def on_stderr(line: str) -> None:

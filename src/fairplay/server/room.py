@@ -27,21 +27,36 @@ from fairplay.server.spectating.hub import Hub
 
 
 class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manager decides about a room; the size of the board is among the parameters of the game."""
+    """What a manager decides about a room; the size of the board is among the parameters of the game.
+
+    Attributes:
+        game: with its parameters, such as the size of the board.
+        player_ids: in the order of the seats.
+        room_id: which no other room has; empty: one is drawn.
+        seed: of the deal; None: one is drawn.
+        limits: of the players.
+        journal: the directory in which the match is recorded; None: it is not.
+    """
 
     game: Game[Any, Any, Any]
-    player_ids: tuple[str, ...]  # in the order of the seats
-    room_id: str = ""  # which no other room has; empty: one is drawn
-    seed: bytes | None = None  # None: one is drawn
-    limits: Limits = DEFAULT  # 5 s for every answer
-    journal: str | None = None  # the folder where it is recorded; None: nowhere
+    player_ids: tuple[str, ...]
+    room_id: str = ""
+    seed: bytes | None = None
+    limits: Limits = DEFAULT
+    journal: str | None = None
 
 
 class EndGameResult(msgspec.Struct, frozen=True):
-    """What the manager gets when a game is done. The players are in the order of the state."""
+    """What the manager gets when a game is done. The players are in the order of the state.
+
+    Attributes:
+        room_id: of the room.
+        state: the last state of the game.
+        player_ids: in the order of the state.
+    """
 
     room_id: str
-    state: Any  # of the game
+    state: Any
     player_ids: tuple[str, ...]
 
 

@@ -1,14 +1,14 @@
 """Seat the visitors of a house for one match: those who are here, and those who come back to what was interrupted."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from weakref import WeakSet
 
 from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.messages import Answer, Answered, Failed, Message
-from fairplay.core.roles import AsyncChannel, Parting
+from fairplay.core.roles import AsyncChannel, LastingChannel, Parting
 from fairplay.hosting.table import Seating, Table
 from fairplay.players.door import Nobody
 from fairplay.players.location import Location
@@ -43,7 +43,7 @@ class Pause:
             await asyncio.sleep(A_MOMENT)
 
 
-class Seated(Remote):
+class Seated(Remote, LastingChannel):
     """A channel to a visitor for one match. Who is out is cut off; all others stay for the next match."""
 
     def __init__(
@@ -116,18 +116,10 @@ class VisitorsTable(Table):
         self._is_over = is_over
         self._pause = pause
 
-    async def seated(
-        self,
-        game: Game[Any, Any, Any],
-        *,
-        match_id: str = "",
-        took: Mapping[Seat, Sequence[float]] | None = None,
-        names: Sequence[str] = (),
-        clock: Callable[[], float],
-    ) -> Seating:
+    async def seated(self, game: Game[Any, Any, Any], **known: Any) -> Seating:
         """Wait until everybody sits, or does not come. Raises SomebodyLeft if one of those who were here does not."""
-        before = took or {}
-        seating = await super().seated(game, match_id=match_id, took=took, names=names, clock=clock)
+        before = known.get("took") or {}
+        seating = await super().seated(game, **known)
         channels: dict[Seat, AsyncChannel] = dict(seating.channels)
         left: list[str] = []
 
@@ -136,7 +128,7 @@ class VisitorsTable(Table):
             limits = self._limits
             if visitor is not None and visitor.person and limits.people is not None:
                 limits = for_people(limits)
-            options: Any = {"match_id": match_id, "limits": limits, "took": before.get(seat, ())}
+            options: Any = {"match_id": known["match_id"], "limits": limits, "took": before.get(seat, ())}
             if visitor is None:
                 channels[seat] = Excused() if self._is_over else Remote(Nobody(), game, **options)
                 return

@@ -15,7 +15,6 @@ from fairplay.server.lobby import Lobby
 from fairplay.server.logs import tell
 from fairplay.server.settings import HouseSettings
 from fairplay.server.sign_in.reception import Reception
-from fairplay.server.sign_in.tls import tls_context
 from fairplay.transport.places import reason
 
 LOCK = "lock"  # the file that shows that a house is open
@@ -83,20 +82,7 @@ async def doors(house: House, over: str = "", again: float = AGAIN) -> AsyncIter
     If it is not interrupted, everybody is told that it is over, and when to come again.
     """
     settings = house.settings
-    reception = Reception(
-        house,
-        settings.folder,
-        settings.host,
-        settings.port,
-        websocket=settings.websocket,
-        tls=tls_context(settings.certificate, settings.key) if settings.certificate else None,
-        guests=settings.guests,
-        window=settings.window,
-        connections=settings.strangers.connections,
-        each=settings.strangers.each,
-        hello=settings.strangers.hello,
-        idle=settings.strangers.idle,
-    )
+    reception = Reception(house, settings)
     async with AsyncExitStack() as leaving:
         await leaving.enter_async_context(reception)
         over_tcp, *over_websocket = reception.addresses

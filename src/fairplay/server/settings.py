@@ -1,38 +1,54 @@
-"""Say all that a house is, as a value: what is played there, who may come in, and where things are kept."""
+"""Declare every setting of a server, once: its type and bounds, its default, and what people are told of it.
 
-from collections.abc import Mapping
+The options of `serve`, the table in docs/serving.md and examples/deploy/house.toml are made from that.
+"""
+
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+from msgspec import field
+from msgspec.structs import FieldInfo, replace
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, at
 from fairplay.core.game import Game
 from fairplay.games import game_with, is_known, no_game, title
 from fairplay.players.address import house_strategy
 from fairplay.players.location import of_the_house
-from fairplay.protocol.limits import Limits, Seconds
+from fairplay.protocol.limits import PLAIN, Limits, Seconds
 from fairplay.referee.host import seats_in_words
 from fairplay.render.words import meant
 from fairplay.server.matchmaking import POLICIES
-from fairplay.tournament.entrants import at
 from fairplay.tournament.file import converted, limits_from, refuse_unknown, tables_in
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Players = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What people are told of a setting."""
+
+    help: str
+    metavar: str | None = None  # what its option takes
+    option: str = ""  # if it is not called like the key
+    example: str = ""  # in TOML, where the default says too little; behind a # it is not in force
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """A game that is played at a house, and when a room for it is opened."""
+    """A game that is played at a house, and when a room for it is opened; with 0 players, the game decides."""
 
-    game: str
-    parameters: dict[str, Any] = {}
-    least: int  # players at a table
-    most: int
-    wait: Seconds = 10.0  # for how long others are waited for, once somebody is there
-    policy: str = "order"  # who plays with whom
-    fill: str = ""  # the house player who takes the seats that are free when the time is up; empty: nobody does
-    limits: Limits = Limits()
+    game: Annotated[str, Setting("Play this game; see: fairplay games.", "GAME", "GAME")]
+    parameters: Annotated[dict[str, Any], Setting("Set a parameter of it, as rows=5.", "NAME=VALUE", "--set")] = {}
+    least: Annotated[Players, Setting("Fewest players at a table.", "N", example="2")] = field(default=0, name="min")
+    most: Annotated[Players, Setting("Most players at a table.", "N", example="4")] = field(default=0, name="max")
+    wait: Annotated[Seconds, Setting("Seconds for which a table waits for more players.", "S")] = 10.0
+    policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "order"
+    fill: Annotated[str, Setting("Built-in player for seats that are free then.", "PLAYER", example='"greedy"')] = ""
+    limits: Annotated[
+        Limits, Setting(f"Seconds for answers: {', '.join(PLAIN)}.", "SECONDS", "--limit", example="{ move = 5 }")
+    ] = Limits()
 
     def rules(self) -> Game[Any, Any, Any]:
         """The game, with its parameters."""
@@ -42,155 +58,104 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 class Strangers(msgspec.Struct, frozen=True, kw_only=True):
     """How much is borne of those whom nobody knows."""
 
-    connections: Count = 4096  # in all
-    each: Count = 1024  # from one address
-    hello: Seconds = 10.0  # until somebody has said who it is
-    idle: Seconds = 3600.0  # for which somebody may wait for a room
-    matches: Count = 1_000_000  # that a player may play in one visit
-    spectators: Count = 2048  # in all
-    spectators_per_address: Count = 512
-    viewers_per_address: Count = 128  # live boards in browsers
+    connections: Annotated[Count, Setting("Connections in all; each takes a file descriptor.")] = 4096
+    each: Annotated[Count, Setting("Connections from one address, which a whole class may share.")] = 1024
+    hello: Annotated[Seconds, Setting("Seconds until a client has said who it is.")] = 10.0
+    idle: Annotated[Seconds, Setting("Seconds for which a client may wait for a room.")] = 3600.0
+    matches: Annotated[Count, Setting("Matches that a player may play in one visit.")] = 1_000_000
+    spectators: Annotated[Count, Setting("Spectators in all, at the port of the players.")] = 2048
+    spectators_per_address: Annotated[Count, Setting("Spectators from one address.")] = 512
+    viewers_per_address: Annotated[Count, Setting("Live boards in browsers; behind a proxy, allow all 512.")] = 128
 
 
-class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A house."""
-
-    offers: tuple[Offer, ...]
-    name: str = "house"
-    folder: str = "house"  # where it keeps its journals, its key and the hashes of tokens
-    host: str = "127.0.0.1"
-    port: Port = 4000
-    websocket: Port | None = None  # None: nobody comes in over WebSocket
-    web: Port | None = None  # for browsers and monitors; None: there is nothing for them
-    web_host: str = "127.0.0.1"
-    web_names: tuple[str, ...] = ()  # by which browsers may call it, besides its address
-    certificate: str = ""  # files for TLS; empty: lines are not encrypted
-    key: str = ""
-    guests: bool = True  # may those play who have no token of their own?
-    window: Seconds = 30.0  # for which a seat is kept for somebody whose line is lost
-    back: Seconds = 60.0  # for which players are waited for after a restart
-    strangers: Strangers = Strangers()
-
-
-class WrittenOffer(msgspec.Struct, frozen=True):
-    """An offer as it stands in a file."""
-
-    game: str
-    parameters: dict[str, Any] = {}
-    min: int | None = None
-    max: int | None = None
-    wait: Seconds = 10.0
-    policy: str = "order"
-    fill: str = ""
-    limits: dict[str, Any] = {}
-
-
-class Tls(msgspec.Struct, frozen=True):
+class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the certificate and its key are."""
 
     certificate: str
     key: str
 
 
-SAME = ("name", "folder", "host", "port", "websocket", "web", "web_host", "web_names", "guests", "window", "back")
+class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A house."""
+
+    name: Annotated[str, Setting("Call the server by this name.", "NAME")] = "house"
+    folder: Annotated[str, Setting("Keep journals, the key and hashes of tokens in this directory.", "DIR")] = "house"
+    host: Annotated[str, Setting("Listen at this address; 0.0.0.0: at all of them.", "HOST")] = "127.0.0.1"
+    port: Annotated[Port, Setting("Listen at this port; 0: any that is free.", "PORT")] = 4000
+    websocket: Annotated[Port | None, Setting("Let players in over WebSocket, too.", "PORT", example="#4001")] = None
+    tls: Annotated[
+        Tls | None,
+        Setting("Encrypt all connections.", "CERT KEY", example='#{ certificate = "cert.pem", key = "key.pem" }'),
+    ] = None
+    web: Annotated[Port | None, Setting("Serve a page, /metrics and /healthz.", "PORT", example="8080")] = None
+    web_host: Annotated[str, Setting("Listen for browsers at this address.", "HOST")] = "127.0.0.1"
+    web_names: Annotated[tuple[str, ...], Setting("Answer browsers that use this name.", "HOST", "--web-name")] = ()
+    guests: Annotated[bool, Setting("Let players in who have no token.")] = True
+    window: Annotated[Seconds, Setting("Seconds to come back to a seat when a connection is lost.", "S")] = 30.0
+    back: Annotated[Seconds, Setting("Seconds to come back when the server was restarted.", "S")] = 60.0
+    log: Annotated[Literal["lines", "json"], Setting("Log lines for people, or JSON objects.")] = "lines"
+    strangers: Annotated[Strangers, Setting("Set a limit for strangers; see docs/serving.md.", "NAME=N")] = Strangers()
+    offers: tuple[Offer, ...] = field(default=(), name="games")
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in a file; whatever is left out is as usual."""
-
-    games: list[Any] = []
-    name: str | None = None
-    folder: str | None = None
-    host: str | None = None
-    port: Port | None = None
-    websocket: Port | None = None
-    web: Port | None = None
-    web_host: str | None = None
-    web_names: list[str] | None = None
-    tls: Tls | None = None
-    guests: bool | None = None
-    window: Seconds | None = None
-    back: Seconds | None = None
-    strangers: dict[str, Any] = {}
+def settings_in(table: type[msgspec.Struct]) -> Iterator[tuple[FieldInfo, Setting]]:
+    """The settings that are declared in a table, with what people are told of each."""
+    for one in msgspec.structs.fields(table):
+        yield from ((one, said) for said in get_args(one.type) if isinstance(said, Setting))
 
 
-def read_settings(path: Path, flags: Mapping[str, Any]) -> HouseSettings:
-    """The house that a file describes; what is said by flags counts more. Raises BadRequest with the place."""
+def read_settings(path: Path) -> HouseSettings:
+    """The house that a file describes. Raises BadRequest with the place."""
     with at(path):
         tables = tables_in(path)
-        refuse_unknown(tables, Written.__struct_fields__, "")
-        written = converted(tables, Written, "")
-        found: dict[str, Any] = {name: getattr(written, name) for name in SAME if getattr(written, name) is not None}
-        if "folder" in found:
-            found["folder"] = str(path.parent / found["folder"])
-        if written.tls is not None:
-            found["certificate"] = str(path.parent / written.tls.certificate)
-            found["key"] = str(path.parent / written.tls.key)
-        offers = tuple(offer_at(number, table) for number, table in enumerate(written.games, 1))
-        with at("strangers"):
-            strangers = strangers_from(written.strangers)
-    return settings({"offers": offers, "strangers": strangers, **found, **flags})
+        refuse_unknown(tables, HouseSettings.__struct_encode_fields__, "")
+        games = converted(tables.pop("games", []), list[Any], "games")
+        found = converted(tables, HouseSettings, "")
+        refuse_unknown(tables.get("strangers", {}), Strangers.__struct_encode_fields__, "strangers")
+        if not games:
+            raise BadRequest("nothing is played here: name a game under [[games]]")
+        offers = tuple(offer_at(number, table) for number, table in enumerate(games, 1))
+        tls = found.tls and Tls(str(path.parent / found.tls.certificate), str(path.parent / found.tls.key))
+        folder = str(path.parent / found.folder) if "folder" in tables else found.folder
+        return replace(found, folder=folder, tls=tls, offers=offers)
 
 
-def settings(found: Mapping[str, Any]) -> HouseSettings:
-    """A house of these settings. Raises BadRequest if they make no sense."""
-    if not found.get("offers"):
-        raise BadRequest("nothing is played here: name a game, or a file with [[games]]")
-    try:
-        return msgspec.convert(msgspec.to_builtins(found), HouseSettings)
-    except msgspec.ValidationError as error:
-        raise BadRequest(f"these are no settings of a house: {error}") from None
-
-
-def strangers_from(table: Mapping[str, Any]) -> Strangers:
-    """The limits for strangers, of which numbers may be given as text. Raises BadRequest if they make no sense."""
-    refuse_unknown(table, Strangers.__struct_fields__, "")
-    return converted(table, Strangers, "", strict=False)
+def with_limits(settings: HouseSettings, limits: Mapping[str, str]) -> HouseSettings:
+    """These settings with some limits for strangers, as text, in place of theirs. Raises BadRequest for bad ones."""
+    refuse_unknown(limits, Strangers.__struct_encode_fields__, "")
+    usual = msgspec.structs.asdict(settings.strangers)
+    return replace(settings, strangers=converted({**usual, **limits}, Strangers, "", strict=False))
 
 
 def offer_at(number: int, table: Any) -> Offer:
     """The offer in the n-th [[games]] of a file."""
     with at(f"games {number}"):
-        if isinstance(table, dict):
-            refuse_unknown(table, WrittenOffer.__struct_fields__, "")
-        written = converted(table, WrittenOffer, "")
-        return offer(
-            written.game,
-            written.parameters,
-            least=written.min,
-            most=written.max,
-            wait=written.wait,
-            policy=written.policy,
-            fill=written.fill,
-            limits=limits_from(written.limits) or Limits(),
-        )
+        told = converted(table, dict[str, Any], "")
+        refuse_unknown(told, Offer.__struct_encode_fields__, "")
+        limits = limits_from(converted(told.pop("limits", {}), dict[str, Any], "limits"))
+        return checked(replace(converted(told, Offer, ""), limits=limits or Limits()))
 
 
-def offer(
-    game: str,
-    parameters: Mapping[str, Any],
-    *,
-    least: int | None = None,
-    most: int | None = None,
-    fill: str = "",
-    policy: str = "order",
-    **rest: Any,
-) -> Offer:
+def offer(game: str, parameters: Mapping[str, Any], **terms: Any) -> Offer:
     """An offer that can be met. Raises BadRequest if it makes no sense."""
+    return checked(Offer(game=game, parameters=dict(parameters), **terms))
+
+
+def checked(offer: Offer) -> Offer:
+    """The offer with all that its game decides. Raises BadRequest if it cannot be met."""
+    game, fill = offer.game, offer.fill
     if not is_known(game):
         raise BadRequest(no_game(game))
-    if policy not in POLICIES:
-        raise BadRequest(f"there is no policy {policy!r}{meant(policy, POLICIES)}")
-    rules = game_with(game, parameters)
-    fewest = rules.seats[0] if least is None else least
-    largest = rules.seats[-1] if most is None else most
+    if offer.policy not in POLICIES:
+        raise BadRequest(f"there is no policy {offer.policy!r}{meant(offer.policy, POLICIES)}")
+    rules = game_with(game, offer.parameters)
+    fewest, largest = offer.least or rules.seats[0], offer.most or rules.seats[-1]
     if not (fewest in rules.seats and largest in rules.seats and fewest <= largest):
         raise BadRequest(f"{game} is for {seats_in_words(rules.seats)} players, not for {fewest} to {largest}")
     if fill and not of_the_house(fill, game):
-        known = title(game).house
-        raise BadRequest(f"{fill!r} is no house player of {game}{meant(fill, known)}")
+        raise BadRequest(f"{fill!r} is no house player of {game}{meant(fill, title(game).house)}")
     if fill:
         house_strategy(game, fill)  # which knows whether its parameter makes sense
     for seats in range(fewest, largest + 1):
         rules.deal(seats, bytes(32))
-    return Offer(game=game, parameters=rules.parameters(), least=fewest, most=largest, fill=fill, policy=policy, **rest)
+    return replace(offer, parameters=rules.parameters(), least=fewest, most=largest)

@@ -79,7 +79,7 @@ class Keyboard:
         """Let it be found again with the arrow keys."""
         if self.is_terminal:
             with suppress(ImportError):
-                import readline
+                import readline  # some Pythons have none
 
                 readline.add_history(line)
 
@@ -102,7 +102,7 @@ class Keyboard:
 
     def _edit_lines(self) -> None:
         try:
-            import readline
+            import readline  # some Pythons have none
         except ImportError:  # then there is what the terminal itself can do
             return
         for setting in SETTINGS:
@@ -112,7 +112,7 @@ class Keyboard:
         readline.set_completer(self._completed)
 
     def _completed(self, beginning: str, number: int) -> str | None:
-        import readline
+        import readline  # some Pythons have none
 
         if number == 0:
             words = readline.get_line_buffer()[: readline.get_begidx()].split()

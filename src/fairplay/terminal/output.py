@@ -3,16 +3,17 @@
 import codecs
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOBase, TextIOWrapper
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from fairplay.render.text import stand_in
 
 STAND_INS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
 NEEDED = "│╭┼▒✦…"  # signs that an encoding has to have, to draw boards in place
 LEAST = os.terminal_size((40, 16))
+Thing = TypeVar("Thing")
 DUMB = ("", "dumb", "unknown")
 
 
@@ -159,3 +160,13 @@ def in_front(output: TextIO) -> bool:
         return os.tcgetpgrp(output.fileno()) == os.getpgrp()
     except OSError:  # it is not the terminal of this session
         return False
+
+
+def with_bar(things: Sequence[Thing], doing: str, many: int) -> Iterable[Thing]:
+    """The same things, with a bar that grows where a person is looking and there are many."""
+    if len(things) < many or not sys.stderr.isatty():
+        return things
+    from rich.console import Console  # start-up: it takes long to load
+    from rich.progress import track
+
+    return track(things, description=doing, console=Console(stderr=True), transient=True)

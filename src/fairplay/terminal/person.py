@@ -1,6 +1,6 @@
 """Be a person's place at the table: show the board, read what is typed, and let nothing illegal be sent.
 
-`python -m fairplay.terminal.person FD [--shared]` does this for the match at the other end of a socket.
+`python -m fairplay.terminal.person FD [--shared] [--game py:module:Name]` does this for the match behind a socket.
 """
 
 import os
@@ -19,9 +19,8 @@ from typing import Any
 
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Seat
-from fairplay.games import title
+from fairplay.games import take_game_options, title
 from fairplay.journal.appeal import clauses
-from fairplay.players.backlog import Backlog
 from fairplay.players.serve import serve_player
 from fairplay.protocol.limits import FOREVER
 from fairplay.protocol.player_side import read_message
@@ -29,7 +28,6 @@ from fairplay.render.text import printable
 from fairplay.render.words import plain
 from fairplay.terminal.keyboard import Interrupted, Keyboard
 from fairplay.terminal.output import in_colour, plain_output
-from fairplay.transport.dial import Lost
 
 MOST_ACTIONS = 3000  # that completion knows; Q can have far more
 MOST_LISTED = 12  # lines of moves
@@ -273,35 +271,6 @@ def hurrying(lines: Iterable[bytes], who: Callable[[], Person | None]) -> Iterat
         yield text
 
 
-class Heard:
-    """What a host elsewhere says, which another thread listens to: whoever types may be out by then.
-
-    `patience` is for how many seconds a message is waited for, which is not while somebody types.
-    """
-
-    def __init__(self, lines: Iterator[bytes], patience: Callable[[], float]) -> None:
-        self.interrupt: Callable[[], None] | None = None
-        self._backlog = Backlog()
-        self._patience = patience
-        threading.Thread(target=self._backlog.listen, args=(lines, self._wake), daemon=True).start()
-
-    def __iter__(self) -> Iterator[bytes]:
-        while True:
-            patience = self._patience()
-            try:
-                line = self._backlog.next(patience)
-            except TimeoutError:
-                raise Lost(f"no message came for {patience:g} s") from None
-            if line is None:
-                return
-            yield line
-
-    def _wake(self) -> None:
-        """When the host says goodbye, or nothing more, or begins anew, end the typing."""
-        if self.interrupt is not None and self._backlog.over:
-            self.interrupt()
-
-
 # The process at the terminal.
 
 
@@ -335,6 +304,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # it is for the match, whose end is ours; the keyboard is let go of then
     with socket.socket(fileno=int(sys.argv[1])) as line, plain_output():
         wire = Wire(line)
+        take_game_options(sys.argv)
 
         def make(game: Game[Any, Any, Any]) -> Person:
             wire.person = Person(game, shared="--shared" in sys.argv)

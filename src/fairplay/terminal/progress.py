@@ -1,17 +1,23 @@
-"""Show how far a tournament is, while it runs: a bar and the standings on a terminal, else a line now and then."""
+"""Show a tournament: a bar and the standings on a terminal while it runs, else a line now and then; then its result."""
 
 import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack, redirect_stdout, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from fairplay.app.tournaments import joining, run_tournament, write_reports
 from fairplay.diagnosis.why import describe_failure
+from fairplay.hosting.sitting import caution
 from fairplay.render.text import printable
-from fairplay.render.words import LONGEST
+from fairplay.render.words import LONGEST, quoted
+from fairplay.terminal.matches import naming_resumption
 from fairplay.tournament.events import (
     AttemptFailed,
     BotTried,
@@ -22,6 +28,12 @@ from fairplay.tournament.events import (
     TournamentEvent,
     TrialsBegan,
 )
+from fairplay.tournament.notebook import exists
+from fairplay.tournament.report.decision import decision
+from fairplay.tournament.report.table import describe_unranked, table, told_apart
+from fairplay.tournament.result import LiveResult, TournamentResult
+from fairplay.tournament.settings import Duplicate, RoundRobin
+from fairplay.tournament.spec import Cup
 
 MOST_EJECTIONS = 3  # of one player, in a line each; then they are only counted
 MOST_ATTEMPTS = 10  # that do not count, likewise
@@ -29,6 +41,7 @@ EVERY = 10.0  # seconds between two lines where there is no terminal
 REFRESH = 2.0  # seconds between two looks at the standings
 SHARE = 20  # and so many times as long as a look takes: what is played is worth more than what is shown
 WIDTH = 40  # of the bar
+MAX_LIVE_ROWS = 20  # of standings below it
 
 
 class Progress:
@@ -64,13 +77,13 @@ class Progress:
                 if self._round is None:
                     self._since = time.monotonic()
                 self._earlier += self._done
-                self._round, self._done = event, counted
-                if counted and counted < matches:
-                    self.say(f"going on: {counted} of {matches} matches of round {number} were played before")
+                self._round, self._done = event, len(counted)
+                if 0 < len(counted) < matches:
+                    self.say(f"going on: {len(counted)} of {matches} matches of round {number} were played before")
             case PlayerEjected(match, name, ejected, evidence):
                 self._ejections += 1
                 self._ejected[name] += 1
-                fault, why = ejected.fault.value.replace("_", " "), describe_failure(ejected, evidence)
+                fault, why = ejected.fault.in_words, describe_failure(ejected, evidence)
                 self._say_some(
                     self._ejected[name],
                     MOST_EJECTIONS,
@@ -158,7 +171,7 @@ class Bar(Progress):
     """The same on a terminal: a bar that moves, above the standings as they are."""
 
     def __enter__(self) -> "Bar":
-        from rich.console import Console, Group
+        from rich.console import Console, Group  # start-up: it takes long to load
         from rich.live import Live
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar
@@ -199,6 +212,64 @@ class Silent(Progress):
 
     def say(self, text: str) -> None:
         """Nobody wants to hear it."""
+
+
+def show_tournament(cup: Cup, out: str | None, *, quiet: bool, bot_logs: str | None = None, **how: Any) -> None:
+    """Run a tournament as `run_tournament` is told to, show it, and keep its results if there is a directory."""
+    with ExitStack() as leaving:
+        directory = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
+        live = LiveResult(cup, directory)
+        bar = "runner" in how or not joining(cup)  # whoever is to join has to be told where
+        showing = progress(lambda: live_lines(live.result), rounds_of(cup), quiet=quiet, bar=bar)
+        if warning := caution(cup.rules(), [player.address for player in cup.players], guessable=cup.guessable):
+            click.echo(f"fairplay: {warning}", err=True)
+        leaving.enter_context(naming_resumption(lambda: how_to_go_on(out)))
+        with showing, redirect_stdout(sys.stderr):  # what players print in this process
+            result = run_tournament(cup, directory, observers=[live, showing], report=False, bot_logs=bot_logs, **how)
+        if not showing.begun:
+            showing.say("it was over before, and nothing is left to be played")
+        show_standings(result)
+        if out is not None:
+            write_reports(result)
+            click.echo(f"\nresults: {out}/results.json, results.csv, report.html; matches: {out}/matches")
+        elif not quiet:
+            click.echo("fairplay: journals and results are not kept; --out DIR keeps them", err=True)
+        if bot_logs is not None:
+            click.echo(f"bot logs: {bot_logs}, with a folder for each player that is a program")
+
+
+def how_to_go_on(out: str | None) -> str:
+    """What to say behind an error, if there is something to go on with."""
+    with suppress(OSError):
+        if out is not None and exists(Path(out)):
+            return f"; to go on: the same command again; so far: fairplay standings {quoted(out)}"
+    return ""
+
+
+def rounds_of(cup: Cup) -> int | None:
+    """How many rounds a tournament will have; None: nobody knows."""
+    rounds: int | None = getattr(cup.format, "rounds", None)
+    return 1 if isinstance(cup.format, RoundRobin | Duplicate) else rounds
+
+
+def live_lines(result: TournamentResult) -> list[str]:
+    """The standings so far, as many as fit below a bar."""
+    decided = decision(result.cup, result.counted)
+    return [*table(result.standings)[:MAX_LIVE_ROWS], *(["", decided[0]] if decided is not None else [])]
+
+
+def show_standings(result: TournamentResult) -> None:
+    """Print how a tournament stands."""
+    for line in table(result.standings):
+        click.echo(line)
+    click.echo(f"\n{told_apart([row.name for row in result.standings], result.ratings.apart)}")
+    void = sum(bool(one.void) for one in result.counted)
+    if void:
+        click.echo(f"{void} of {len(result.counted)} matches do not count: see results.json")
+    if said := describe_unranked(result.counted):
+        click.echo(said)
+    if (decided := decision(result.cup, result.counted)) is not None:
+        click.echo(decided[0])
 
 
 def progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool, bar: bool) -> Progress:

@@ -27,17 +27,17 @@ class OnTerminal(Lines):
     """Lines above one that counts down."""
 
     def __init__(self) -> None:
-        from rich.console import Console
+        from rich.console import Console  # start-up: it takes long to load
 
         self._console = Console(stderr=True)
 
     def tell(self, text: str) -> None:
-        from rich.text import Text
+        from rich.text import Text  # start-up: it takes long to load
 
         self._console.print(Text(f"fairplay: {printable(text, LONGEST)}"), soft_wrap=True)
 
     def show(self, line: Callable[[], str]) -> AbstractContextManager[object]:
-        from rich.live import Live
+        from rich.live import Live  # start-up: it takes long to load
         from rich.text import Text
 
         def picture() -> Any:

@@ -60,11 +60,6 @@ class Bad(msgspec.Struct, frozen=True, kw_only=True):
         """The same, bad at this moment."""
         return msgspec.structs.replace(self, moments=(moment,))
 
-    def fault_at(self, distance: Distance) -> Fault:
-        """What it is ejected for: of a connection nobody knows whether the program behind it crashed."""
-        far = distance in (Distance.TCP, Distance.WEBSOCKET)
-        return Fault.GONE if far and self.fault is Fault.CRASHED else self.fault
-
     def seat(self, strategy: AnyStrategy, game: AnyGame) -> Channel:
         """A way to such a player; for one that has to be elsewhere, a stand-in that says how it fails."""
         return self.make(strategy, game, self.moment)

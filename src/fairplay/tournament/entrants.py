@@ -3,13 +3,12 @@
 import glob
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, at
 from fairplay.games import Title
 from fairplay.hosting.spec import Entrant
 from fairplay.hosting.table import OPEN
@@ -30,15 +29,6 @@ class Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     player: str
     name: str | None = None
-
-
-@contextmanager
-def at(where: str | Path) -> Iterator[None]:
-    """Say where it is that something is wrong."""
-    try:
-        yield
-    except BadRequest as error:
-        raise BadRequest(f"{where}: {error}") from None
 
 
 def entrants_from(listed: Iterable[Listed], folders: Sequence[str], base: Path, shelf: Title) -> tuple[Entrant, ...]:

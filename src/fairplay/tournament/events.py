@@ -8,6 +8,7 @@ import msgspec
 
 from fairplay.core.events import Ejected
 from fairplay.core.messages import NO_EVIDENCE, Evidence
+from fairplay.hosting.spec import Entrant
 from fairplay.tournament.counted import Counted, Names, Ranking
 
 log = logging.getLogger("fairplay")
@@ -30,9 +31,9 @@ class RoundBegan(msgspec.Struct, frozen=True, tag="round"):
     """A round begins; some of its matches may have been played before an interruption."""
 
     number: int  # from 1
-    players: Names
+    players: tuple[Entrant, ...]
     matches: int
-    counted: int  # of these: they were played before
+    counted: tuple[Counted, ...]  # of these: they were played before
     ejections: int = 0  # in these and in void attempts before
     void_attempts: int = 0  # before
 

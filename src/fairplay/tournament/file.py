@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 import msgspec
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, at
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
 from fairplay.games import is_known, no_game, title
@@ -20,7 +20,7 @@ from fairplay.referee.loading import named_in_module
 from fairplay.render.text import printable
 from fairplay.render.words import meant
 from fairplay.sandbox.level import Level
-from fairplay.tournament.entrants import Listed, at, entrants_from
+from fairplay.tournament.entrants import Listed, entrants_from
 from fairplay.tournament.settings import RoundRobin, Settings
 from fairplay.tournament.spec import Consequence, Cup, FormatSettings, Gate
 
@@ -62,13 +62,13 @@ class SignUp(msgspec.Struct, frozen=True):
 KEYS = Written.__struct_fields__
 
 
-def read_cup(path: Path, seed: bytes, joined: Sequence[Entrant] = ()) -> Cup:
-    """The tournament in a file; its seed is this one if the file names none. Raises BadRequest with the place.
+def read_cup(path: Path | str, joined: Sequence[Entrant] = ()) -> Cup:
+    """The tournament in a file. Raises BadRequest with the place of what is wrong.
 
     Where players sign up, those who did so have joined those in the file.
     """
     with at(path):
-        return cup_from(tables_in(path), path.parent.resolve(), seed, joined)
+        return cup_from(tables_in(Path(path)), Path(path).parent.resolve(), joined)
 
 
 def read_sign_up(path: Path) -> SignUp:
@@ -86,7 +86,7 @@ def read_sign_up(path: Path) -> SignUp:
         return found
 
 
-def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes, joined: Sequence[Entrant] = ()) -> Cup:
+def cup_from(tables: Mapping[str, Any], base: Path, joined: Sequence[Entrant] = ()) -> Cup:
     """The tournament that the tables of a file in the directory `base` describe, with those who have joined it."""
     refuse_unknown(tables, KEYS, "")
     written = converted(tables, Written, "")
@@ -113,7 +113,7 @@ def cup_from(tables: Mapping[str, Any], base: Path, seed: bytes, joined: Sequenc
         game=written.game,
         players=players,
         format=settings,
-        **(seed_options(written.seed) or {"seed": seed}),
+        **seed_options(written.seed),
         parameters=rules.parameters(),
         limits=limits_from(written.limits),
         sandbox=written.sandbox,

@@ -15,9 +15,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
 
 
 class RoundRobin(Settings, frozen=True, tag="round-robin"):
-    """Everybody against everybody, as evenly as so many matches allow."""
+    """Everybody against everybody, as evenly as so many matches allow.
 
-    games: Count = 100  # in all
+    Attributes:
+        games: the number of matches in all.
+        table: the number of players in a match.
+    """
+
+    games: Count = 100
     table: Table = 2
 
 

@@ -18,7 +18,7 @@ GAMES_PLAYED = 60
 OTHER_LIMITS = {"first": 20, "bank": 60, "increment": 1}  # examples of what there is not if nothing is said
 
 TEXT = """\
-# A tournament of {game}. To run it, and to go on with it after an interruption:  fairplay tournament FILE{handed}
+# A tournament of {game}. To run it, and to go on with it after an interruption:  fairplay tournament FILE{option}
 # What is commented out need not be said.
 
 game = "{game}"
@@ -64,7 +64,7 @@ def template(game: str) -> str:
     kind, *_ = FORMATS
     return TEXT.format(
         game=game,
-        handed="".join(f" {word}" for word in title(game).handed),
+        option="".join(f" {word}" for word in title(game).option),
         parameters="\n".join(
             [
                 *(f"# {name}: {about[name]}" for name in default if about[name]),

@@ -8,7 +8,8 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from fairplay.protocol import wire
-from fairplay.transport.framed import MOST_UNREAD, FramedLine
+from fairplay.transport.framed import MOST_UNREAD, BufferedConnection, FramedLine, closed
+from fairplay.transport.places import reason
 
 CHUNK = wire.MOST_BYTES  # bytes that are read at once
 KNOCKING = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}  # seconds of silence, between knocks; how often
@@ -26,7 +27,7 @@ class Shared:
     def __init__(self) -> None:
         self.buffer = memoryview(bytearray(CHUNK))
         self.waits = False  # for the end of this turn
-        self.lines: list[Connection] = []  # with something to send then
+        self.lines: list[SocketConnection] = []  # with something to send then
 
     def send(self) -> None:
         """Send what all of them have to say."""
@@ -44,8 +45,8 @@ def shared_on(loop: asyncio.AbstractEventLoop) -> Shared:
     return SHARED.get(loop) or SHARED.setdefault(loop, Shared())
 
 
-class Connection(asyncio.BufferedProtocol, FramedLine):
-    """A line over a connection, for any number of matches. One at a time listens."""
+class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
+    """A connection over a socket, encrypted or not, for any number of matches. One at a time listens."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +60,7 @@ class Connection(asyncio.BufferedProtocol, FramedLine):
         self._lost: asyncio.Future[None]
 
     def send(self, text: bytes) -> None:
-        """Send a whole line."""
+        """Send these bytes."""
         if not self._open:
             return
         shared = self._shared
@@ -80,30 +81,46 @@ class Connection(asyncio.BufferedProtocol, FramedLine):
             self._write(text)
 
     def offer(self, text: bytes) -> bool:
-        """Send a line that needs no answer, unless the other end is behind with reading."""
+        """Send a message that needs no answer, unless the other end is behind with reading."""
         if self._behind or not self._open:
             return False
         self.send_unsent()
-        self._write(text)
+        self._write(self._framed(text))
         return True
 
     async def hang_up(self, last: bytes, within: float) -> None:
         """Send some last words if that can be done in so many seconds, and cut the line."""
         try:
-            if last and self._open:
-                self.send(last)
-                self.send_unsent()
-                self._transport.close()  # once all of it is on its way
+            if self._say_goodbye(last):
                 await asyncio.wait((self._lost,), timeout=within)
         finally:
             if not self._lost.done():
                 self._transport.abort()
                 await asyncio.sleep(0)  # in which it is really closed
 
+    # How messages travel.
+
+    def _framed(self, text: bytes) -> bytes:
+        """A line as it is sent."""
+        return text
+
+    def _feed(self, new: bytes) -> None:
+        """Something came."""
+        raise NotImplementedError
+
+    def _say_goodbye(self, last: bytes) -> bool:
+        """Send some last words, and close the connection once all of it is on its way. False: nothing is to be said."""
+        if not (last and self._open):
+            return False
+        self.send(last)
+        self.send_unsent()
+        self._transport.close()
+        return True
+
     # What the event loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a line."""
+        """There is a connection."""
         self._loop = asyncio.get_running_loop()
         self._lost = self._loop.create_future()
         self._reading = self._transport = cast(asyncio.Transport, transport)
@@ -126,9 +143,9 @@ class Connection(asyncio.BufferedProtocol, FramedLine):
         return self._transport.get_extra_info("sslcontext") is None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """There is no line any more."""
+        """There is no connection any more."""
         self._open = False
-        self._end()
+        self._end(None if exc is None else closed(self.gone, reason(exc)))
         if not self._lost.done():
             self._lost.set_result(None)
 
@@ -139,6 +156,10 @@ class Connection(asyncio.BufferedProtocol, FramedLine):
     def resume_writing(self) -> None:
         """It reads again."""
         self._behind = False
+
+
+class Connection(FramedLine, SocketConnection):
+    """A connection over TCP, on which each line ends with a newline."""
 
 
 async def over_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None) -> Connection:

@@ -10,11 +10,15 @@ from fairplay.core.messages import NO_EVIDENCE, Evidence
 
 
 class Closed(Exception):
-    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection."""
+    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection.
 
-    def __init__(self, fault: Fault, why: str) -> None:
+    `detail` is what the machine says of a connection that broke, and did not just end.
+    """
+
+    def __init__(self, fault: Fault, why: str, detail: str = "") -> None:
         super().__init__(why)
         self.fault = fault
+        self.detail = detail
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.fault, *self.args), self.__dict__
@@ -28,6 +32,10 @@ class Cut(Closed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (), self.__dict__
+
+
+class Lost(Exception):
+    """The connection to a host was lost, and how."""
 
 
 class TooMuch(Exception):

@@ -31,4 +31,5 @@ def written_place(host: str, port: int) -> str:
 
 def reason(error: Exception) -> str:
     """What an error of the operating system says."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    usual = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
+    return getattr(error, "strerror", None) or str(error) or usual

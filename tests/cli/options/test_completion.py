@@ -59,14 +59,13 @@ def test_somebody_presses_tab_in_bash() -> None:
 
 
 def test_verbs() -> None:
-    assert tab("") == list(VERBS)
+    assert tab("") == [*VERBS, "course"]
     assert tab("why") == ["why", "why-not"]
 
 
 def test_games() -> None:
     assert tab("play", "") == list(GAMES)
     assert tab("new-bot", "t") == ["tsuro"]
-    assert tab("serve", "--course", "t") == ["tsuro"]
     assert tab("library", "find", ".", "--game", "q") == ["q"]
 
 
@@ -212,13 +211,6 @@ def test_a_match_without_a_line_of_its_seating_has_the_names_of_its_opening(tmp_
 
 def test_only_players_that_can_join_are_offered() -> None:
     assert tab("join", "1", "") == ["human", "exec:", "py:"]
-    assert tab("join", "--course", "tsuro", "1", "") == [*title("tsuro").house, "exec:", "py:"]
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_courses(game: str) -> None:
-    assert {"xserver", "xclients"} <= set(tab("course", game, "x"))
-    assert "xstate" in tab("course", "fish", "xst")
 
 
 @pytest.mark.parametrize("words", [("play", "chess", "r"), ("library", "show", "/nowhere", ""), ("nothing", "x")])

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.serve import serve
-from fairplay.cli.serving.server import settings_from
-from fairplay.protocol.limits import Limits
 from fairplay.server.serving import SELDOM
 from tests.cli.command import SCRIPT, Done, fairplay, refusal, script, started
 from tests.cli.open_house import ENOUGH, open_house
@@ -44,13 +42,6 @@ def test_a_folder_that_is_none_is_refused_before_anything_else(tmp_path: Path) -
     why = refusal(fairplay("serve", *FISH, "--folder", str(tmp_path / "file")))
 
     assert why == f"nothing can be kept in {tmp_path / 'file'}: File exists"
-
-
-def test_the_limit_of_the_command_is_that_of_its_matches() -> None:
-    (limited,), (usual,) = (settings_from("fish", None, given).offers for given in ({"limit": "7"}, {}))
-
-    assert limited.limits == Limits(move=7.0)
-    assert usual.limits == Limits()
 
 
 @pytest.mark.parametrize("option", ["--port", "--web", "--websocket"])

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ejected, Ended, Fault, Moment
+from fairplay import Acted, Ejected, Ended, Fault, Moment
+from fairplay.page.replay import in_words
 from fairplay.server.browser import lookers, painting
 from fairplay.server.browser.lookers import Showing, moment
 from fairplay.server.browser.painting import Studio
+from fairplay.server.spectating import hub as hub_module
 from fairplay.server.spectating.hub import Happened, Hub
 from tests.players.lines import Clockwork, in_clockwork
 from tests.server.watchers import story
@@ -125,7 +127,7 @@ def test_a_browser_that_waits_for_the_first_move_is_let_go_at_once_when_a_server
 
 
 def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookers, "MOST_SAID", 3)
+    monkeypatch.setattr(hub_module, "MAX_RECENT_FACTS", 3)
 
     async def work() -> list[int]:
         hub, studio = Hub("r1", "the ice"), Studio()
@@ -142,6 +144,29 @@ def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) 
             await studio.close()
 
     assert asyncio.run(work()) == [3, 4, 5]
+
+
+def test_a_browser_that_comes_late_is_told_the_moves_before_it() -> None:
+    async def work() -> dict[str, Any]:
+        hub, studio = Hub("r1", "the ice"), Studio()
+        for event, match in story("fish", 2)[:4]:
+            hub.observe(event, match)
+        showing = Showing(hub, studio)
+        frames = showing.frames("light")
+        try:
+            return data_in(await anext(frames))
+        finally:
+            await frames.aclose()
+            await showing.close()
+            await studio.close()
+
+    shown = asyncio.run(work())
+
+    moves = [fact.action for fact, _ in story("fish", 2)[1:4] if isinstance(fact, Acted)]
+    assert shown["seq"] == 3
+    assert shown["said"] == [
+        [number, (number - 1) % 2, in_words(Acted(0, move)), False] for number, move in enumerate(moves, 1)
+    ]
 
 
 def test_no_player_is_best_where_all_were_ejected() -> None:

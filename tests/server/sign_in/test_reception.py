@@ -22,6 +22,7 @@ from fairplay.core.messages import Answered, Failed, Tell
 from fairplay.players.remote import Remote
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
+from fairplay.server.settings import HouseSettings, Strangers, Tls
 from fairplay.server.sign_in.reception import Reception
 from fairplay.server.sign_in.tls import tls_context
 from fairplay.server.sign_in.tokens import make_token
@@ -143,11 +144,16 @@ class Door:
         return str(said["why"])
 
 
+def settings(folder: Path, port: int = 0, **options: Any) -> HouseSettings:
+    return HouseSettings(folder=str(folder), port=port, **options)
+
+
 @asynccontextmanager
 async def opened(folder: Path, **options: Any) -> AsyncIterator[Door]:
     """A house that is open; afterwards everybody leaves."""
     host = House()
-    async with Reception(host, folder, LOOPBACK, 0, **options) as reception:
+    strangers = Strangers(**{name: options.pop(name) for name in Strangers.__struct_fields__ if name in options})
+    async with Reception(host, settings(folder, strangers=strangers, **options)) as reception:
         door = Door(reception, host)
         try:
             yield door
@@ -668,7 +674,7 @@ def test_whoever_looks_for_idlers_does_other_things_meanwhile(tmp_path: Path) ->
 
     async def host() -> float:
         since = asyncio.get_running_loop().time()
-        async with Looked(House(), tmp_path, LOOPBACK, 0, idle=1e-9):
+        async with Looked(House(), settings(tmp_path, strangers=Strangers(idle=1e-9))):
             await asyncio.sleep(0.2)
         return asyncio.get_running_loop().time() - since
 
@@ -693,7 +699,7 @@ def test_whoever_is_here_stays_when_the_door_is_shut(tmp_path: Path) -> None:
 
 def test_a_door_that_was_shut_is_let_go_of(tmp_path: Path) -> None:
     async def host() -> Reception | None:
-        async with Reception(House(), tmp_path, LOOPBACK, 0) as reception:
+        async with Reception(House(), settings(tmp_path)) as reception:
             left = weakref.ref(reception)
         del reception
         gc.collect()
@@ -720,7 +726,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path, certificate: tuple[str, str]) -> None:
     async def host() -> None:
-        async with opened(tmp_path, tls=tls_context(*certificate), hello=0.5) as door:
+        async with opened(tmp_path, tls=Tls(*certificate), hello=0.5) as door:
             trusting = ssl.create_default_context(cafile=certificate[0])
             await door.call()
             (await door.call()).say(b"GET / HTTP/1.1\r\n\r\n")
@@ -762,6 +768,6 @@ def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
 def test_a_port_that_somebody_has_is_refused_in_a_line(tmp_path: Path) -> None:
     async def host() -> None:
         with socket.create_server((LOOPBACK, 0)) as taken, pytest.raises(BadRequest, match="cannot listen at"):
-            Reception(House(), tmp_path, LOOPBACK, taken.getsockname()[1])
+            Reception(House(), settings(tmp_path, port=taken.getsockname()[1]))
 
     run(host())

@@ -87,10 +87,10 @@ def test_a_patch_has_the_event_and_what_it_changed() -> None:
         "seq": 1,
         "at": 5.0,
         "event": {"type": "acted", "name": "ann", "seat": 0, "action": {"type": "place", "at": at}},
-        "changes": [
-            [["turn"], 1],
-            [["view", "order"], 0, 2, [1, 0]],
-            [["view", "players", 0, "penguins"], 0, 0, [at]],
+        "patch": [
+            {"op": "replace", "path": "/turn", "value": 1},
+            {"op": "replace", "path": "/view/order", "value": [1, 0]},
+            {"op": "add", "path": "/view/players/0/penguins/0", "value": at},
         ],
     }
 
@@ -125,7 +125,7 @@ def test_when_all_is_over_the_final_state_goes_out_once_more_with_the_ranking(ga
     names = [[match.names[seat] for seat in sorted(group)] for group in match.result.ranking]
     assert spectator.knows["event"]["ranking"] == names
     assert spectator.knows["turn"] is None
-    assert spectator.lines[-2]["changes"] == []
+    assert spectator.lines[-2]["patch"] == []
 
 
 # Everybody knows what there is to see.

@@ -1,78 +1,208 @@
-"""Try out that what differs between two values is told in full, and as little more as can be."""
+"""Test that patches are what RFC 6902 says, tell all that differs in few bytes, and are refused if they do not fit."""
 
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairplay.core.errors import BadRequest
-from fairplay.server.spectating.patches import after_patch, changed, changes_between
+from fairplay import BadRequest, after_patch, apply_patch
+from fairplay.server.spectating.patches import make_patch
 
-LEAVES = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["", "a", "b"])
+LEAVES = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["", "a", "~/é"])
+KEYS = st.sampled_from(["", "a", "b", "/", "~", "~1", "~0", "a/b", "0", "-", "\n", "é"])
 VALUES: st.SearchStrategy[Any] = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-    max_leaves=12,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=16,
 )
 BOARD = [[row * 8 + column for column in range(8)] for row in range(8)]
 SNAPSHOT = {"type": "snapshot", "seq": 7, "at": 1.0, "event": {"type": "started"}, "turn": 0, "names": ["ann", "bob"]}
+PATCH = {"type": "patch", "seq": 8, "at": 2.0, "event": {"type": "acted"}}
+EXAMPLE = {"": {"": 0}, "a": [1, {"b": 2}], "c/d": 3, "e~f": 4, "g~1h": 5, "7": 6, "-": 7, "n": None}
 
 
-def over_the_wire(before: Any, after: Any) -> Any:
-    """The changes as somebody elsewhere reads them."""
-    return json.loads(json.dumps(list(changes_between(before, after))))
+def sent(before: Any, after: Any) -> Any:
+    """The patch as it is read at the other end."""
+    return json.loads(msgspec.json.encode(list(make_patch(before, after))))
+
+
+def add(path: str, value: Any) -> dict[str, Any]:
+    return {"op": "add", "path": path, "value": value}
+
+
+def remove(path: str) -> dict[str, Any]:
+    return {"op": "remove", "path": path}
+
+
+def replace(path: str, value: Any) -> dict[str, Any]:
+    return {"op": "replace", "path": path, "value": value}
 
 
 @given(VALUES, VALUES)
-def test_a_value_with_the_changes_to_another_is_the_other(before: Any, after: Any) -> None:
+def test_a_document_with_the_patch_to_another_is_the_other(before: Any, after: Any) -> None:
     kept = json.dumps(before)
 
-    made = changed(before, over_the_wire(before, after))
+    made = apply_patch(before, sent(before, after))
 
     assert json.dumps(made, sort_keys=True) == json.dumps(after, sort_keys=True)
     assert json.dumps(before) == kept
 
 
+@given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))
+def test_a_list_that_grows_or_shrinks_anywhere_is_the_other(before: list[int], after: list[int]) -> None:
+    assert apply_patch({"a": before}, sent({"a": before}, {"a": after})) == {"a": after}
+
+
 @given(VALUES)
-def test_between_a_value_and_itself_nothing_is_told(value: Any) -> None:
-    assert over_the_wire(value, json.loads(json.dumps(value))) == []
+def test_the_patch_between_a_document_and_itself_is_empty(document: Any) -> None:
+    assert sent(document, json.loads(json.dumps(document))) == []
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "patch"),
     [
-        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, [[["b"], 3]]),
-        ({"a": 1}, {"b": 1}, [[[], {"b": 1}]]),
-        ([1, 2, 3], [1, 2, 3, 4], [[[], 3, 3, [4]]]),
-        ([1, 2, 3], [2, 3], [[[], 0, 1, []]]),
-        ([1, 2, 3], [1, 5, 6, 3], [[[], 1, 2, [5, 6]]]),
-        ([0, 0], [0, 0, 0], [[[], 2, 2, [0]]]),
-        ([[1, 2], [3, 4]], [[1, 2], [3, 5]], [[[1], 1, 2, [5]]]),
-        ({"a": [{"b": 1}, {"b": 2}]}, {"a": [{"b": 1}, {"b": 3}]}, [[["a", 1, "b"], 3]]),
-        ([{"a": 1}, 2], [{"a": 2}, 2], [[[0, "a"], 2]]),
-        (1, True, [[[], True]]),
-        ({"a": [0, 1]}, {"a": [0, 1.0]}, [[["a"], 1, 2, [1.0]]]),
-        ([{"a": False}, 2], [{"a": 0}, 2], [[[0, "a"], 0]]),
-        (1, [1], [[[], [1]]]),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, [replace("/b", 3)]),
+        ({"a": 1}, {"b": 1}, [remove("/a"), add("/b", 1)]),
+        ({}, {"": {"x/y": 1}}, [add("/", {"x/y": 1})]),
+        ({"": {"x/y": 1, "~1": 0}}, {"": {"x/y": 2, "~1": 1}}, [replace("//x~1y", 2), replace("//~01", 1)]),
+        ([1, 2, 3], [1, 2, 3, 4], [add("/3", 4)]),
+        ({"a": [*range(20)]}, {"a": [*range(21)]}, [add("/a/20", 20)]),
+        ({"a": [*range(20)]}, {"a": [*range(1, 20)]}, [remove("/a/0")]),
+        ({"a": [*range(20)]}, {"a": [*range(9), 9, 9, *range(10, 20)]}, [add("/a/10", 9)]),
+        ({"a": [*range(40)]}, {"a": [*range(38)]}, [remove("/a/38"), remove("/a/38")]),
+        ({"a": [0, 1, 2]}, {"a": [1, 2, 0]}, [replace("/a", [1, 2, 0])]),
+        ({"a": [{"b": "x" * 40}, {"b": 2}]}, {"a": [{"b": "x" * 40}, {"b": 3}]}, [replace("/a/1/b", 3)]),
+        (1, True, [replace("", True)]),
+        ({"a": {"b": 0}}, {"a": {"b": 0.0}}, [replace("/a/b", 0.0)]),
+        ({"a": {"b": False}, "c": 2}, {"a": {"b": 0}, "c": 2}, [replace("/a/b", 0)]),
+        ({"a": [None]}, {"a": None}, [replace("/a", None)]),
+        (1, [1], [replace("", [1])]),
     ],
 )
-def test_this_is_told(before: Any, after: Any, told: Any) -> None:
-    assert over_the_wire(before, after) == told
+def test_this_is_told(before: Any, after: Any, patch: Any) -> None:
+    assert sent(before, after) == patch
 
 
 def test_of_a_board_only_the_square_is_told_that_is_different() -> None:
     after = [row.copy() for row in BOARD]
     after[3][5] = 0
 
-    assert over_the_wire({"board": BOARD}, {"board": after}) == [[["board", 3], 5, 6, [0]]]
+    assert sent({"board": BOARD}, {"board": after}) == [replace("/board/3/5", 0)]
+
+
+def test_a_view_with_numbers_as_keys_and_tuples_is_told_as_json_has_it() -> None:
+    before, after = {"at": {1: "a", 12: "b"}, "row": (0, 1) * 20}, {"at": {1: "c"}, "row": (0, 1) * 20 + (2,)}
+    read = json.loads(msgspec.json.encode(before))
+
+    assert sent(before, after) == [remove("/at/12"), replace("/at/1", "c"), add("/row/40", 2)]
+    assert apply_patch(read, sent(before, after)) == json.loads(msgspec.json.encode(after))
+
+
+@pytest.mark.parametrize(
+    ("patch", "changed"),
+    [
+        ([], {}),
+        ([add("/x", [1])], {"x": [1]}),
+        ([add("/a", 0)], {"a": 0}),
+        ([add("/a/0", 0)], {"a": [0, 1, {"b": 2}]}),
+        ([add("/a/1", 0)], {"a": [1, 0, {"b": 2}]}),
+        ([add("/a/2", 0)], {"a": [1, {"b": 2}, 0]}),
+        ([add("/a/-", [0])], {"a": [1, {"b": 2}, [0]]}),
+        ([add("/a/1/c", None)], {"a": [1, {"b": 2, "c": None}]}),
+        ([remove("/a/0")], {"a": [{"b": 2}]}),
+        ([remove("/a/1/b")], {"a": [1, {}]}),
+        ([replace("/a/1", [3])], {"a": [1, [3]]}),
+        ([replace("/n", 1)], {"n": 1}),
+        ([replace("//", 1)], {"": {"": 1}}),
+        ([replace("/", 1)], {"": 1}),
+        ([replace("/c~1d", 9)], {"c/d": 9}),
+        ([replace("/e~0f", 9)], {"e~f": 9}),
+        ([replace("/g~01h", 9)], {"g~1h": 9}),
+        ([replace("/7", 9), replace("/-", 9)], {"7": 9, "-": 9}),
+        ([add("/x", {}), add("/x/y", []), add("/x/y/-", 1), replace("/x/y/0", 2)], {"x": {"y": [2]}}),
+        ([{**replace("/n", 1), "from": 7, "more": "unknown"}], {"n": 1}),
+    ],
+)
+def test_an_operation_does_what_rfc_6902_says(patch: Any, changed: dict[str, Any]) -> None:
+    kept = json.dumps(EXAMPLE)
+
+    assert apply_patch(EXAMPLE, patch) == {**EXAMPLE, **changed}
+    assert json.dumps(EXAMPLE) == kept
+
+
+def test_a_member_is_removed() -> None:
+    assert apply_patch({"a": 1, "b": 2}, [remove("/a")]) == {"b": 2}
+
+
+@pytest.mark.parametrize("operation", [add("", 5), replace("", 5)])
+def test_the_empty_path_leads_to_the_whole_document(operation: Any) -> None:
+    assert apply_patch(EXAMPLE, [operation]) == 5
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        add("/x/y", 1),
+        add("/a/3", 1),
+        add("/a/01", 1),
+        add("/a/-1", 1),
+        add("/a/b", 1),
+        add("/a/" + "9" * 5000, 1),
+        add("/a/\u0661", 1),
+        add("/n/x", 1),
+        add("/7/0", 1),
+        remove(""),
+        remove("/x"),
+        remove("/a/2"),
+        remove("/a/-"),
+        remove("/a/-1"),
+        replace("/x", 1),
+        replace("/a/2", 1),
+        replace("/a/-", 1),
+        replace("/a/00", 1),
+        replace("/a/-/b", 1),
+        replace("/c/d", 1),
+    ],
+)
+def test_an_operation_that_does_not_fit_is_refused_and_named(operation: Any) -> None:
+    with pytest.raises(BadRequest) as refused:
+        apply_patch(EXAMPLE, [operation])
+
+    assert str(refused.value) == f"the patch does not fit: cannot {operation['op']} {operation['path']!r}"
+
+
+@pytest.mark.parametrize(
+    ("patch", "why"),
+    [
+        (3, "Expected `array`, got `int`"),
+        ([7], "Expected `object`, got `int` - at `$[0]`"),
+        ([{"path": "/a"}], "Object missing required field `op` - at `$[0]`"),
+        ([remove("/7"), {"op": "remove"}], "Object missing required field `path` - at `$[1]`"),
+        ([{"op": "add", "path": "/x"}], "there is no `value` to add - at `$[0]`"),
+        ([{"op": "replace", "path": "/a"}], "there is no `value` to replace - at `$[0]`"),
+        ([{"op": "move", "from": "/a", "path": "/x"}], "Invalid enum value 'move' - at `$[0].op`"),
+        ([{"op": "copy", "from": "/a", "path": "/x"}], "Invalid enum value 'copy' - at `$[0].op`"),
+        ([{"op": "test", "path": "/7", "value": 6}], "Invalid enum value 'test' - at `$[0].op`"),
+        ([{"op": "spam", "path": "/7"}], "Invalid enum value 'spam' - at `$[0].op`"),
+        ([{**remove("/a"), "path": ["a"]}], "Expected `str`, got `array` - at `$[0].path`"),
+        *(
+            ([replace(path, 1)], r"Expected `str` matching regex '\\A(/([^~/]|~[01])*)*\\Z' - at `$[0].path`")
+            for path in ("a", "a/b", "/e~f", "/e~2f", "/e~", "#/a")
+        ),
+    ],
+)
+def test_what_is_no_patch_or_has_another_operation_is_refused(patch: Any, why: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        apply_patch(EXAMPLE, patch)
+
+    assert str(refused.value) == f"this is no JSON Patch: {why}"
 
 
 def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
-    patch = {"type": "patch", "seq": 8, "at": 2.0, "event": {"type": "acted"}, "changes": [[["turn"], 1]]}
-
-    assert after_patch(SNAPSHOT, patch) == {
+    assert after_patch(SNAPSHOT, {**PATCH, "patch": [replace("/turn", 1)]}) == {
         **SNAPSHOT,
         "seq": 8,
         "at": 2.0,
@@ -85,4 +215,14 @@ def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
 @pytest.mark.parametrize("seq", [6, 7, 9])
 def test_a_patch_that_is_not_the_next_one_is_refused(seq: int) -> None:
     with pytest.raises(BadRequest, match=f"after event 7 comes 8, and not {seq}"):
-        after_patch(SNAPSHOT, {"type": "patch", "seq": seq, "at": 2.0, "event": {}, "changes": []})
+        after_patch(SNAPSHOT, {**PATCH, "seq": seq, "patch": []})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [{"seq": 2}, {**PATCH, "patch": [{"op": "replace", "path": "", "value": 5}]}],
+    ids=["without a patch", "that leaves no snapshot"],
+)
+def test_a_hostile_line_of_a_patch_is_a_bad_request(line: dict[str, Any]) -> None:
+    with pytest.raises(BadRequest):
+        after_patch(SNAPSHOT, line)

@@ -15,17 +15,17 @@ from fairplay.core.events import Fault
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.report.figures import Pace, meetings, paces
 from fairplay.tournament.report.results import LONGEST, put, write_results
+from fairplay.tournament.result import TournamentResult
 from fairplay.tournament.spec import Cup
 from tests.some import some
-from tests.tournament.cups import HOSTILE, SEED, by_lot, cup_of, stood
+from tests.tournament.cups import HOSTILE, SEED, by_lot, cup_of
 
 NAMES = ["ann", "bob", "cyd"]
 
 
 def written(folder: Path, counted: list[Counted], cup: Cup | None = None) -> dict[str, Any]:
     cup = cup or cup_of(NAMES)
-    rows, ratings = stood(cup, counted)
-    write_results(folder, cup, rows, counted, ratings)
+    write_results(TournamentResult(cup, folder, tuple(counted)))
     found: dict[str, Any] = msgspec.json.decode((folder / "results.json").read_bytes())  # which refuses NaN
     return found
 

@@ -177,7 +177,7 @@ def test_who_watches_is_told_everything_and_disturbs_nothing(tmp_path: Path, cap
 
     assert len(counted) == 4 == len(noting.heard(MatchBegan)) == len(noting.heard(MatchEnded))
     [began] = noting.heard(RoundBegan)
-    assert (began.number, began.matches, began.counted) == (1, 4, 0)
+    assert (began.number, began.matches, began.counted) == (1, 4, ())
     assert {event.name for event in noting.heard(PlayerEjected)} == {"bad"}
     assert len(noting.heard(PlayerEjected)) == 4
     assert caplog.text.count("an observer of the tournament failed") == 1

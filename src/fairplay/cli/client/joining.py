@@ -1,16 +1,41 @@
-"""Say to whoever lets a player play elsewhere how it goes, in short lines."""
+"""Share what verbs have that let a player play elsewhere: their options, and short lines that say how it goes."""
 
 from enum import Enum, auto
 
 import click
 
-from fairplay.core.events import Fault, Receipt, Result
+from fairplay.cli.options.seconds import Seconds
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Receipt, Result
 from fairplay.core.game import Seat
+from fairplay.players.address import split_label
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
+from fairplay.sandbox.level import Level
 
 LONGEST = 600  # characters of a reason
 LONGEST_LABEL = 64  # and of what the host calls a player
+OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"  # who may join, besides built-in players
+
+wait_option = click.option(
+    "--wait",
+    type=Seconds(more_than_none=False),
+    default=30.0,
+    show_default=True,
+    help="Seconds to try until the host is there.",
+)
+patience_option = click.option(
+    "--patience",
+    type=Seconds(),
+    default=600.0,
+    show_default=True,
+    help="Seconds without a message after which the host is given up.",
+)
+sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(["auto", *(level.value for level in Level)]),
+    help="How a program is shut in; see: fairplay doctor. [default: auto]",
+)
 
 
 class Outcome(Enum):
@@ -58,7 +83,7 @@ def ranked(result: Result, seat: Seat | None, seats: int) -> str:
 def outcome(last: Report | None, goodbye: Goodbye | None, lost: str) -> Outcome:
     """Say how it ended, if that was not said yet."""
     if goodbye is not None:
-        say(f"ejected, {in_words(goodbye.fault)}: {printable(goodbye.why, LONGEST)}")
+        say(f"ejected, {goodbye.fault.in_words}: {printable(goodbye.why, LONGEST)}")
         return Outcome.OUT
     if last is not None and last.ended:
         return Outcome.ENDED
@@ -66,14 +91,19 @@ def outcome(last: Report | None, goodbye: Goodbye | None, lost: str) -> Outcome:
     return Outcome.LOST
 
 
+def named(player: str, name: str | None) -> tuple[str | None, str]:
+    """The name and the address of PLAYER or NAME=PLAYER, as `play` takes them, with the name of --name."""
+    label, address = split_label(player)
+    if label == player:
+        return name, player
+    if name is not None:
+        raise BadRequest(f"the player is {label} by one word and {name} by --name; say one of them")
+    return label, address
+
+
 def lost_by(error: Exception) -> str:
     """How the line to a host was lost."""
     return f"the line was lost: {printable(str(error), LONGEST)}"
-
-
-def in_words(fault: Fault) -> str:
-    """A fault as people say it."""
-    return fault.value.replace("_", " ")
 
 
 def say(text: str) -> None:

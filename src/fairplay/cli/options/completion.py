@@ -19,7 +19,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from fairplay.cli.options.journals import journals_near
 from fairplay.core.errors import FairplayError
-from fairplay.games import GAMES, OTHERS, is_known, others, rules_of, title
+from fairplay.games import EXTERNAL, GAMES, external_names, is_known, rules_of, title
 from fairplay.journal.files import opened
 
 MOST_FILES = 50  # journals that are listed; of more, a shell shows the files
@@ -117,16 +117,14 @@ def known(command: click.Command) -> click.Command:
 def games(_: click.Context, __: str) -> Iterator[str]:
     """All games."""
     yield from GAMES
-    yield from others()
+    yield from external_names()
 
 
 def players(ctx: click.Context, begun: str) -> Iterator[str]:
     """The players of the game that is named before, or in the journal; with a label if there is one."""
     label, equals, _ = begun.rpartition("=")
     game = game_named(ctx) or game_in(ctx.params.get("file"))
-    elsewhere: tuple[str, ...] = ELSEWHERE
-    if ctx.command.name == "join":
-        elsewhere = ("exec:", "py:") if ctx.params.get("course") else ("human", "exec:", "py:")
+    elsewhere = ("human", "exec:", "py:") if ctx.command.name == "join" else ELSEWHERE
     for name in (*(title(game).house if is_known(game) else ()), *elsewhere):
         yield f"{label}{equals}{name}"
 
@@ -161,7 +159,7 @@ def plain(value: Any) -> str:
 
 def limits(_: click.Context, begun: str) -> Iterator[str]:
     """The names of time limits, behind those that are there."""
-    from fairplay.protocol.limits import NAMES
+    from fairplay.protocol.limits import NAMES  # start-up: only a shell that completes needs it
 
     before = begun[: begun.rfind(",") + 1]
     yield from (f"{before}{name}=" for name in NAMES if f"{name}=" not in before)
@@ -182,15 +180,6 @@ def matches(ctx: click.Context, begun: str) -> Iterator[str]:
     yield from sorted(islice(found, MOST_FILES))
 
 
-def harnesses(ctx: click.Context, __: str) -> Iterator[str]:
-    """The programs of a course."""
-    from fairplay.harness.over_network import PROGRAMS
-    from fairplay.harness.programs import HARNESSES
-
-    yield from HARNESSES.get(game_named(ctx), ())
-    yield from PROGRAMS.get(game_named(ctx), ())
-
-
 def seats(ctx: click.Context, _: str) -> Iterator[str]:
     """Who sits at the table of the journal that is named before."""
     words = (ctx.params.get("file"), *os.environ.get("COMP_WORDS", "").split())
@@ -202,8 +191,6 @@ def seats(ctx: click.Context, _: str) -> Iterator[str]:
 
 FINDERS: dict[tuple[str, str], Find] = {
     ("argument", "game"): games,
-    ("option", "game"): games,
-    ("option", "course"): games,
     ("argument", "player"): players,
     ("argument", "players"): players,
     ("argument", "others"): players,
@@ -212,7 +199,6 @@ FINDERS: dict[tuple[str, str], Find] = {
     ("argument", "file"): journals,
     ("argument", "files"): journals,
     ("argument", "id"): matches,
-    ("argument", "harness"): harnesses,
     ("option", "seat"): seats,
     ("option", "whose"): seats,
 }
@@ -220,8 +206,8 @@ FINDERS: dict[tuple[str, str], Find] = {
 
 def game_named(ctx: click.Context) -> str:
     """The game on the command line, also where an option without its value keeps click from reading it."""
-    words = (ctx.params.get("game"), ctx.params.get("course"), *os.environ.get("COMP_WORDS", "").split())
-    return next((word for word in words if word in GAMES or word in OTHERS), "")
+    words = (ctx.params.get("game"), *os.environ.get("COMP_WORDS", "").split())
+    return next((word for word in words if word in GAMES or word in EXTERNAL), "")
 
 
 def game_in(file: object) -> str:

@@ -12,7 +12,7 @@ def eyes_of(recorded: Recorded, file: str, text: str | None) -> Seat | None:
     seat = None if text is None else seat_of(recorded, text)
     if seat is None or not recorded.game.hidden:
         return seat
-    from fairplay.tournament.notebook import is_revealed
+    from fairplay.tournament.notebook import is_revealed  # for a quick start: few matches are of a tournament
 
     if recorded.closing is None:
         why = "unfinished, and what is hidden in it stays so until it ends"

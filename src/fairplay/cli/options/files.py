@@ -1,6 +1,5 @@
 """Write pictures and whole matches into files, each as its ending says."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from math import ceil
 from pathlib import Path
@@ -14,6 +13,7 @@ from fairplay.journal.pictures import pictures
 from fairplay.journal.replay import about
 from fairplay.journal.verify import read_lawful
 from fairplay.render.raster import LONGEST_SIDE, gif, letters_are_drawn
+from fairplay.terminal.output import with_bar
 
 SMALL = 450  # pixels: a picture that is not as wide leaves out what could not be seen
 WIDTH, SECONDS = 600, 0.7  # of a GIF
@@ -51,7 +51,7 @@ def page_of(file: str, film: Film) -> bytes:
             "--width, --seconds, --seat and --dark are for a GIF; "
             "a page has buttons for it, and is as wide as its window"
         )
-    from fairplay.page.replay import replay_of
+    from fairplay.page.replay import replay_of  # for a quick start: few want a page
     from fairplay.tournament.notebook import is_revealed
 
     return replay_of(file, is_revealed).encode()
@@ -100,13 +100,8 @@ def warn_without_fonts() -> None:
 
 
 def watched(frames: Sequence[Any]) -> Iterable[Any]:
-    """The pictures that are to be drawn, with a bar that grows where a person is looking and there are many."""
-    if len(frames) < MANY or not sys.stderr.isatty():
-        return frames
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(frames, description="drawing", console=Console(stderr=True), transient=True)
+    """The pictures that are to be drawn, with a bar where there are many."""
+    return with_bar(frames, "drawing", MANY)
 
 
 def put(output: str, content: bytes) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from fairplay.cli.options.game import Verb, game_option
 from fairplay.core.errors import BadRequest
 from fairplay.render.words import quoted
 from fairplay.tournament.places import FILE, MATCHES
@@ -58,7 +59,9 @@ def named(_: click.Context, __: click.Parameter, text: Any) -> str:
     return journal_named(text)
 
 
-file_argument = click.argument("file", type=click.Path(), callback=named)
+def file_argument(verb: Verb) -> Verb:
+    """FILE, the journal of a match; --game names the game that it needs, if it is an external one."""
+    return click.argument("file", type=click.Path(), callback=named)(game_option(verb))
 
 
 def journals_near(here: Path, start: str, *, below: bool) -> Iterator[Path]:

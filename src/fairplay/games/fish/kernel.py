@@ -25,7 +25,7 @@ def knows(state: State) -> bool:
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
     """What `search.best_move` finds."""
     if kernels is None or not knows(state):
-        from fairplay.games.fish import search
+        from fairplay.games.fish import search  # start-up: where there is a kernel in C, nobody needs it
 
         return search.best_move(state, seat, turns)
     grid, order = state.grid, state.order
@@ -38,7 +38,7 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
 def territory_step(state: State, nodes: int) -> "Step | None":
     """What `territory.best_step` finds."""
     if kernels is None or not knows(state):
-        from fairplay.games.fish import territory
+        from fairplay.games.fish import territory  # start-up: where there is a kernel in C, nobody needs it
 
         return territory.best_step(state, nodes)
     found: Step | None = kernels.fish_territory(*shape_of(state), state.order, each_of(state), nodes)
@@ -48,7 +48,7 @@ def territory_step(state: State, nodes: int) -> "Step | None":
 def sampling_step(state: State, tries: int, seed: bytes) -> "Step | None":
     """What `sampling.best_step` finds."""
     if kernels is None or not knows(state):
-        from fairplay.games.fish import sampling
+        from fairplay.games.fish import sampling  # start-up: where there is a kernel in C, nobody needs it
 
         return sampling.best_step(state, tries, seed)
     found: Step | None = kernels.fish_sampling(*game_of(state), tries, number_of(seed))

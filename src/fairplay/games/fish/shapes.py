@@ -7,7 +7,7 @@ from fairplay.games.fish.pieces import MOST_FISH
 from fairplay.render.colours import letters_on
 from fairplay.render.panel import Skin
 from fairplay.render.roster import Look
-from fairplay.render.svg import Value, circle, element, fade, path, polygon, use, words
+from fairplay.render.svg import LETTER, Value, circle, element, fade, path, polygon, use, words
 
 SIDE = 40.0  # of a tile
 INK = "#17324a"
@@ -36,7 +36,6 @@ TAKEN_ICE = {False: ("#c6e2f1", "#9fcae2"), True: ("#a9c9da", "#82acc4")}
 FOAM = "#e3f2fa"  # for numbers in the sea
 SHADES = ("#f6fafd", "#e4f0f8", "#d2e6f2", "#bfdbec", "#abd0e6")  # of plain tiles: the more fish, the darker
 MARK = "#ffd23f"
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 FREE = {  # where the fish are on a tile
     1: ((0, 0),),
     2: ((-9, -10), (9, 10)),

@@ -8,7 +8,7 @@ from fairplay.games.q.board import position_of
 from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.pieces import KINDS, Position
 from fairplay.games.q.roster import players_of, stage_in_words
-from fairplay.games.q.shapes import CELL, DARK, LETTER, LIGHT, PLAIN_LETTERS, definitions, shape_id
+from fairplay.games.q.shapes import CELL, DARK, LIGHT, PLAIN_LETTERS, definitions, shape_id
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
 from fairplay.render.letters import fit
@@ -27,7 +27,7 @@ from fairplay.render.panel import (
     picture,
 )
 from fairplay.render.roster import Player
-from fairplay.render.svg import box, circle, element, group, number, path, use, words
+from fairplay.render.svg import LETTER, box, circle, element, group, number, path, use, words
 
 # The measures of the picture. A tile's centre is in the middle of its place.
 LEAST, LEAST_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are

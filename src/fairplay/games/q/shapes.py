@@ -6,7 +6,7 @@ from math import cos, pi, sin
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES, colour_of, shape_of
 from fairplay.render.colours import letters_on
 from fairplay.render.panel import GOLD, Skin
-from fairplay.render.svg import Value, box, circle, element, fade, paint, polygon, use, words
+from fairplay.render.svg import LETTER, Value, box, circle, element, fade, paint, polygon, use, words
 
 # People who do not see red or green, or blue, have these at different brightness; the letters help as well.
 PAINTS = {
@@ -45,7 +45,6 @@ LINEN = {False: ("#ece2cf", "#f5eee0", "#dccfb5"), True: ("#3d3749", "#443e51", 
 SLATE = "#2d2a37", "#1d1a26"  # of tiles, from top to bottom
 GAP = {False: "#f6efe1", True: "#4a4458"}  # where a tile fits
 RIM = {False: "#3b3745", True: "#7d7690"}  # around them
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 PLAIN_LETTERS = 3.7  # from which grain on letters cannot be read any more
 
 

@@ -10,7 +10,6 @@ from fairplay.games.tsuro.roster import LOOKS, players_of, stage_in_words
 from fairplay.games.tsuro.shapes import (
     DARK,
     INK,
-    LETTER,
     LIGHT,
     MARK,
     PATTERNS,
@@ -28,7 +27,7 @@ from fairplay.render.colours import letters_on
 from fairplay.render.letters import fit
 from fairplay.render.panel import GAP, NO_TRAY, PALE, Board, Header, Tray, grain, picture
 from fairplay.render.roster import Look, Player
-from fairplay.render.svg import Value, box, circle, element, group, path, use, words
+from fairplay.render.svg import LETTER, Value, box, circle, element, group, path, use, words
 
 # The measures of the picture. A square's upper left corner is at (x * SIDE, y * SIDE).
 FRAME = 7.0

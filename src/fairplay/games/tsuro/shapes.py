@@ -7,7 +7,7 @@ from fairplay.games.tsuro.pieces import EXITS, PORTS
 from fairplay.render.colours import letters_on
 from fairplay.render.panel import Skin
 from fairplay.render.roster import Look
-from fairplay.render.svg import Value, box, circle, element, fade, number, path, use, words
+from fairplay.render.svg import LETTER, Value, box, circle, element, fade, number, path, use, words
 
 SIDE = 60.0  # of a tile
 ARC = 0.5523  # of a radius: how far from its ends a quarter of a circle has its controls
@@ -36,7 +36,6 @@ DARK = Skin(
 )
 FIELD = {False: ("#cfa770", "#bd915b"), True: ("#7a5a37", "#664826")}  # by darkness, from top to bottom
 SHEET = {False: ("#fdf5e0", "#f3e2bd"), True: ("#e2d3ae", "#cdb98c")}
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}
 # What runs along the middle of a way, so that ways can be told apart without colour; the others have nothing there.
 PATTERNS: Mapping[str, dict[str, Value]] = {
     "K": {"stroke_dasharray": "1.5 8"},

@@ -5,26 +5,24 @@ that is slow gets the newest when it can take it.
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
 
 from fairplay.core.errors import FairplayError
-from fairplay.core.events import Acted, Ejected, Ended
+from fairplay.core.events import Ejected, Ended
 from fairplay.page.packing import rewritten
 from fairplay.page.replay import in_words
 from fairplay.referee.closing import surely
 from fairplay.server.browser.painting import Board, Studio
 from fairplay.server.logs import warn
-from fairplay.server.spectating.following import event_in
 from fairplay.server.spectating.hub import Happened, Hub
 
 PAUSE = 0.25  # seconds from picture to picture
 SILENCE = 15.0  # seconds after which something is said in any case, so that a dead line is noticed
 BEAT = b": \n\n"  # which browsers pass over
-MOST_SAID = 40  # of the last facts in words
 LOOKS = {  # as room.js asks for them
     "light": {"dark": False, "small": False},
     "dark": {"dark": True, "small": False},
@@ -54,17 +52,6 @@ class Frame(msgspec.Struct, frozen=True):
     is_last: bool
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What is looked at of a line of a hub."""
-
-    type: str
-    seq: int
-    event: dict[str, Any]
-
-
-decode = msgspec.json.Decoder(Told).decode
-
-
 class Showing:
     """One room, from when somebody looks at it until nobody does."""
 
@@ -72,10 +59,8 @@ class Showing:
         self.looking: Counter[str] = Counter()  # how many there are, by look
         self._hub = hub
         self._studio = studio
-        self._said: deque[Said] = deque(maxlen=MOST_SAID)
         self._frames: dict[str, Frame] = {}
         self._pictures: dict[str, tuple[int, Any, str]] = {}  # the event's number, what was seen, and the picture
-        self._last: Happened | None = None  # of which all is told
         self._number = 0
         self._stopped = False
         self._changed, self._painted = asyncio.Event(), asyncio.Event()
@@ -83,15 +68,8 @@ class Showing:
         hub.add(self)
 
     def offer(self, text: bytes) -> bool:
-        """Hear what happens, and draw it when there is time."""
-        told, last = decode(text), self._hub.last
-        if last is not None and (not self._said or self._said[-1].number < told.seq):
-            event = event_in(told.event, last.match.game, last.match.names)
-            if isinstance(event, Acted | Ejected):
-                self._said.append(Said(told.seq, event.seat, in_words(event), isinstance(event, Ejected)))
-        if last is not None and last.seq == told.seq:  # or else more is about to be told
-            self._last = last
-            self._changed.set()
+        """Note that something has happened; it is drawn when there is time."""
+        self._changed.set()
         return True
 
     def stop(self) -> None:
@@ -133,11 +111,11 @@ class Showing:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            if self._last is None:
+            if self._hub.last is None:
                 continue
             for look in tuple(self.looking):
                 try:
-                    await self._draw(look, self._last)
+                    await self._draw(look, self._hub.last)
                 except FairplayError as error:
                     warn("a picture failed", room=self._hub.room, why=str(error))
             self._painted.set()
@@ -148,13 +126,14 @@ class Showing:
         drawn, before, picture = self._pictures.get(look, (-1, None, ""))
         if drawn == last.seq:
             return
+        said = tuple(Said(seq, fact.seat, in_words(fact), isinstance(fact, Ejected)) for seq, fact in self._hub.recent)
         match = last.match
         view = match.game.pack(match.view(None))
         lines = picture.split("\n")
         if view != before:
             job = Board(match.game.name, match.game.public_parameters(), match.names, view, before, **LOOKS[look])
             picture = await self._studio.drawn(job)
-        now, old = moment(last, tuple(self._said)), self._frames.get(look)
+        now, old = moment(last, said), self._frames.get(look)
         self._number += 1
         self._frames[look] = Frame(
             number=self._number,

@@ -8,10 +8,9 @@ import socket
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
-from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -21,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairplay.core.errors import FairplayError
 from fairplay.core.version import VERSION
-from fairplay.page.assembly import part, policy_of
+from fairplay.page.assembly import live_page, part, policy_of
 from fairplay.players.door import listening
 from fairplay.referee.closing import surely
 from fairplay.server import metrics
@@ -93,7 +92,7 @@ class Web:
         self._boards, self._replays = Studio(), Studio(REPLAY_PAINTERS)
         self._pages: OrderedDict[str, asyncio.Task[str]] = OrderedDict()  # the last replays that somebody asked for
         routes = [
-            Route("/", self._page("house.html")),
+            Route("/", self._front),
             Route("/parts/{name}", self._part),
             Route("/rooms/{room}", self._room),
             Route("/rooms/{room}/live", self._live),
@@ -126,20 +125,17 @@ class Web:
         return self._status[1]
 
     @staticmethod
-    def _page(name: str) -> Any:
-        async def answer(request: Request) -> Response:
-            return Response(file(name), media_type="text/html")
-
-        return answer
+    async def _front(request: Request) -> Response:
+        return Response(live_page("house"), media_type="text/html")
 
     async def _part(self, request: Request) -> Response:
         name = request.path_params["name"]
-        return Response(file(name), media_type=PARTS[name]) if name in PARTS else missing()
+        return Response(part(name), media_type=PARTS[name]) if name in PARTS else missing()
 
     async def _room(self, request: Request) -> Response:
         room = request.path_params["room"]
         if self._house.hub(room) is not None:
-            return Response(file("room.html"), media_type="text/html")
+            return Response(live_page("room"), media_type="text/html")
         return missing() if self._house.journal(room) is None else RedirectResponse(f"/matches/{room}", 303)
 
     async def _live(self, request: Request) -> Response:
@@ -237,12 +233,6 @@ async def pieces(page: bytes) -> AsyncIterator[bytes]:
 def missing() -> Response:
     """What is said of whatever is not there, or may not be seen."""
     return PlainTextResponse("there is nothing here\n", 404)
-
-
-@cache
-def file(name: str) -> str:
-    """A part of a page."""
-    return part(name)
 
 
 def guarded(app: ASGIApp, hosts: frozenset[str]) -> ASGIApp:

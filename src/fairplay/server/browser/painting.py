@@ -7,6 +7,7 @@ is when we end, however that happens.
 import asyncio
 import os
 import sys
+from asyncio.subprocess import PIPE
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import msgspec
 
 from fairplay.core.errors import BadRequest, FairplayError, HostFault
-from fairplay.games import title
+from fairplay.games import game_options, take_game_options, title
 from fairplay.page.replay import replay_of
 from fairplay.referee.closing import all_surely, surely
 
@@ -73,7 +74,7 @@ class Studio:
                 async with asyncio.timeout(LONGEST):
                     if process is None:
                         process = await asyncio.create_subprocess_exec(
-                            *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=MOST_BYTES
+                            *COMMAND, *game_options(), stdin=PIPE, stdout=PIPE, limit=MOST_BYTES
                         )
                         self._processes.add(process)
                     done = read_done.decode(await answer_of(process, encode(job)))
@@ -131,6 +132,7 @@ def made(job: Job) -> str:
 def main() -> None:
     """Do jobs until there are no more."""
     os.nice(NICE)
+    take_game_options(sys.argv)
     for line in sys.stdin.buffer:
         try:
             done = Done(text=made(read_job.decode(line)))

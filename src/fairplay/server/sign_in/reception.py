@@ -6,23 +6,24 @@ import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Protocol, Self
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players.door import listening
-from fairplay.players.remote import NO_INTRODUCTION
 from fairplay.protocol import wire
+from fairplay.protocol.host_side import HostSide
 from fairplay.protocol.nonces import Nonces
-from fairplay.protocol.replies import Replies, Wrong
-from fairplay.protocol.wire import Introduction, Malformed
+from fairplay.protocol.replies import Wrong
+from fairplay.protocol.wire import Introduction
 from fairplay.referee.closing import all_surely
 from fairplay.server.farewells import LAST_WORDS, Farewells
+from fairplay.server.settings import HouseSettings
 from fairplay.server.sign_in.crowd import Crowd, neighbourhood
 from fairplay.server.sign_in.identity import Identities, Refused
 from fairplay.server.sign_in.labels import label, skeleton
+from fairplay.server.sign_in.tls import tls_context
 from fairplay.server.sign_in.tokens import GUEST
 from fairplay.server.visitor import Visitor
 from fairplay.transport.connection import over_tcp
@@ -68,41 +69,26 @@ class Reception:
     that it was, and the newest connection counts.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        folder: Path | str,  # where the key of the house and the hashes of tokens are
-        address: str,
-        port: int,
-        *,
-        websocket: int | None = None,  # another port; None: nobody comes in over WebSocket
-        tls: ssl.SSLContext | None = None,
-        guests: bool = True,  # may those play who have no token?
-        window: float = 30.0,  # seconds for which a seat is kept for somebody whose connection is lost
-        connections: int = 4096,  # in all
-        each: int = 1024,  # from one address
-        hello: float = 10.0,  # seconds until somebody has said who it is
-        idle: float = 3600.0,  # seconds without a seat, after which somebody has to go
-    ) -> None:
+    def __init__(self, host: Host, settings: HouseSettings) -> None:
         self.visitors: dict[str, Visitor] = {}  # by their ids
         self._host = host
-        self._identities = Identities(folder, guests=guests)
-        self._tls = tls
-        self._window = window
-        self._crowd = Crowd(connections, each)
-        self._hello = hello
-        self._idle = idle
+        self._identities = Identities(settings.folder, guests=settings.guests)
+        self._tls = tls_context(settings.tls.certificate, settings.tls.key) if settings.tls else None
+        self._window = settings.window
+        self._crowd = Crowd(settings.strangers.connections, settings.strangers.each)
+        self._hello = settings.strangers.hello
+        self._idle = settings.strangers.idle
         self._numbers = count()
         self._labels: set[str] = set()  # the skeletons of all names
         self._farewells = Farewells()
         self._alarm: asyncio.TimerHandle | None = None
-        self._doors = [listening(address, port)]
+        self._doors = [listening(settings.host, settings.port)]
         self._halls = [Hall(self._doors[0], partial(self._greet, over_tcp))]
-        if websocket is not None:
+        if settings.websocket is not None:
             from fairplay.transport.websocket import over_websocket  # the library that it needs is an extra
 
             try:
-                self._doors.append(listening(address, websocket))
+                self._doors.append(listening(settings.host, settings.websocket))
             except BadRequest:
                 self._doors[0].close()
                 raise
@@ -174,8 +160,8 @@ class Reception:
 
     async def _let_in(self, line: Line, address: str, place: str) -> bytes | None:
         """Do what somebody came for; None: it stays, else these are the last words to it."""
-        nonces = Nonces()
-        said = await self._introduction(line, nonces)
+        side = HostSide(None)
+        said = await self._introduction(line, side)
         if said.visit == "status":
             await line.hang_up(self._host.status_line(), self._hello)
             return b""
@@ -188,7 +174,7 @@ class Reception:
                 self.visitors[id].line.give_up("left")
             return b""
         while True:
-            visitor = self.visitors.get(id) or self._new(id, said, nonces)
+            visitor = self.visitors.get(id) or self._new(id, said, side.nonces)
             if await visitor.line.attach(line, self._welcome(visitor, said)):
                 break
             if not visitor.line.is_gone:
@@ -199,25 +185,18 @@ class Reception:
             self._host.arrived(visitor)
         return None
 
-    async def _introduction(self, line: Line, nonces: Nonces) -> Introduction:
+    async def _introduction(self, line: Line, side: HostSide) -> Introduction:
         """What somebody answers to hello. Nothing of that is ever shown, as there may be a token in it."""
-        nonce = nonces.next()
-        hello = wire.Hello(match="", turn=0, nonce=nonce, limit=self._hello, protocol=wire.PROTOCOL)
-        line.send(wire.encode(hello) + b"\n")
-        text = await received(line)
-        reply = Replies(lambda nonce: False).read(text, nonce)
-        assert reply is not None  # as nothing was asked before
-        if isinstance(reply, Wrong):
-            raise Refused("malformed", reply.why, reply.fault)
-        said = wire.read_answer(text, reply, wire.hello_decoder)
-        if isinstance(said, Malformed):
-            raise Refused("malformed", NO_INTRODUCTION, Fault.MALFORMED)
+        line.send(side.hello(self._hello))
+        said = side.receive(await received(line))
+        if isinstance(said, Wrong):
+            raise Refused("malformed", said.why, said.fault)
         return said or Introduction()
 
     def _welcome(self, visitor: Visitor, said: Introduction) -> bytes:
         """What somebody hears that has signed up, or is back."""
         token = "" if said.token else self._identities.pass_for(visitor.id)
-        return wire.encode(wire.Welcome(name=visitor.name, window=self._window, token=token)) + b"\n"
+        return wire.welcome(visitor.name, self._window, token)
 
     def _new(self, id: str, said: Introduction, nonces: Nonces) -> Visitor:
         """Somebody who was not here."""

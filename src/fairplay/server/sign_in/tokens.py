@@ -1,6 +1,5 @@
 """Know players again: named ones by tokens, of which hashes are kept, and guests by passes, of which nothing is."""
 
-import fcntl
 import hmac
 import os
 import re
@@ -12,13 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
+from fairplay.journal.files import locked
 from fairplay.protocol import wire
 from fairplay.server.sign_in.labels import skeleton
 from fairplay.transport.places import reason
 
 TOKENS = "tokens"  # the file in the folder of a house
 TOKEN_BYTES = 16  # that nobody can guess
-PATIENCE, PAUSE = 5.0, 0.01  # seconds to wait for another process that changes tokens, and between two looks
+PATIENCE = 5.0  # seconds to wait for another process that changes tokens
 GUEST = "~"  # with which the ids of guests begin, and no name does
 LINE = re.compile(rf"([A-Za-z0-9_-]{{1,{wire.LONGEST_NAME}}}) ([0-9a-f]{{64}})")
 
@@ -111,7 +111,7 @@ def changing(folder: Path) -> Iterator[dict[str, str]]:
     path, new = folder / TOKENS, folder / f"{TOKENS}.{secrets.token_hex(8)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder) as held:
+        with locked(folder, PATIENCE) as held:
             hashes = dict(hashes_in(path))
             yield hashes
             try:
@@ -136,25 +136,6 @@ def changed_at(path: Path) -> int:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
         return 0
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[int]:
-    """The folder as a file, while nobody else changes tokens in it; TimeoutError: somebody does, and does not end."""
-    until = time.monotonic() + PATIENCE
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        while True:
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise TimeoutError("somebody else is at it") from None
-                time.sleep(PAUSE)
-        yield held
-    finally:
-        os.close(held)
 
 
 def hashed(token: str) -> str:

@@ -7,23 +7,25 @@ slices with pauses, in which the event loop looks after everybody else. Who cann
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Protocol
 
 import msgspec
 
-from fairplay.core.events import Ended, Event, Started
+from fairplay.core.events import Ended, Event, Fact, Started
 from fairplay.core.match import Match
 from fairplay.observers.feed import as_plain, ejection
 from fairplay.referee.gallery import NAME_OF
 from fairplay.referee.host import complain
 from fairplay.referee.local import describe
 from fairplay.render.words import plain
-from fairplay.server.spectating.patches import changes_between
+from fairplay.server.spectating.patches import make_patch
 
 SLICE = 8  # watchers that are told before the event loop looks after others
 BREATH = 0.001  # seconds until the next ones are: an answer passes a few rounds of the loop, and would wait in each
+MAX_RECENT_FACTS = 40
 MOST_KEPT = 32  # events that are told one by one: who is farther behind gets a snapshot
 AGAIN = 0.25  # seconds until those are tried again who could not take a line
 PATIENCE = 10.0  # seconds for which that goes on when the match is over
@@ -58,6 +60,7 @@ class Hub:
         self.room = room  # its id
         self.name = name
         self.last: Happened | None = None  # None: nothing has
+        self.recent: deque[tuple[int, Fact]] = deque(maxlen=MAX_RECENT_FACTS)  # the last facts, with their numbers
         self._now = now
         self._told: dict[Watcher, int] = {}  # the number of the last event that each of them was told of
         self._news: list[Happened] = []  # of which nobody was told
@@ -83,7 +86,9 @@ class Hub:
         """Note what happens; whoever watches is told when the event loop comes to it."""
         seq = 0 if self.last is None else self.last.seq + 1
         self.last = Happened(seq, self._now(), event, match)
-        if isinstance(event, Ended):
+        if isinstance(event, Fact):
+            self.recent.append((seq, event))
+        elif isinstance(event, Ended):
             self._over = asyncio.get_running_loop().time()
         if self._told:
             if len(self._news) == MOST_KEPT:
@@ -227,7 +232,7 @@ class Hub:
                 "seq": happened.seq,
                 "at": happened.at,
                 "event": as_told(event, match),
-                "changes": list(changes_between(before, now)),
+                "patch": list(make_patch(before, now)),
             }
         )
         return (patch, as_line(self._whole(happened, now))) if isinstance(event, Ended) else (patch,)

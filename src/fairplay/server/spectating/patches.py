@@ -1,84 +1,133 @@
-"""Say how one plain value differs from another, and make the other from that; spectators are told so.
+"""Make and apply JSON Patches (RFC 6902), which tell spectators what an event changes."""
 
-A value is what JSON has. A change is `[path, value]`: what the path leads to is this now. Or it is
-`[path, start, end, items]`: of the list there, the items from start up to end are replaced by these. A path is a list
-of keys and indices. Changes are made in their order.
-"""
-
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from fairplay.core.errors import BadRequest
 
-Key = str | int
-Path = tuple[Key, ...]
-Change = Sequence[Any]  # (path, value) or (path, start, end, items)
-CONTAINERS = (dict, list)
+Pointer = Annotated[str, msgspec.Meta(pattern=r"\A(/([^~/]|~[01])*)*\Z")]  # RFC 6901
+INDEX = re.compile("0|[1-9][0-9]*")
+ARRAYS = (list, tuple)  # as games pack their views
 encode = msgspec.json.Encoder().encode
 
 
-def changes_between(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
-    """What has to be changed so that one becomes the other."""
-    if alike(before, after):
+class Operation(msgspec.Struct, frozen=True):
+    """A change at the end of a path; the empty path leads to the whole document."""
+
+    op: Literal["add", "remove", "replace"]
+    path: Pointer
+    value: Any = msgspec.UNSET
+
+    def __post_init__(self) -> None:
+        if self.value is msgspec.UNSET and self.op != "remove":
+            raise ValueError(f"there is no `value` to {self.op}")
+
+
+def make_patch(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
+    """The operations that make one document of the other."""
+    if is_same_json(before, after):
         return
-    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from (Operation("remove", join_pointer(path, key)) for key in before if key not in after)
         for key, value in after.items():
-            yield from changes_between(before[key], value, (*path, key))
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from changes_in_list(before, after, path)
+            member = join_pointer(path, key)
+            yield from make_patch(before[key], value, member) if key in before else [Operation("add", member, value)]
+    elif isinstance(before, ARRAYS) and isinstance(after, ARRAYS):
+        operations, whole = list(array_operations(before, after, path)), [Operation("replace", path, after)]
+        yield from min(operations, whole, key=lambda patch: len(encode(patch)))
     else:
-        yield path, after
+        yield Operation("replace", path, after)
 
 
-def alike(before: Any, after: Any) -> bool:
+def is_same_json(before: Any, after: Any) -> bool:
     """Are they the same, as JSON has it? Here 1 equals true, too."""
     return bool(before == after) and encode(before) == encode(after)
 
 
-def changes_in_list(before: list[Any], after: list[Any], path: Path) -> Iterator[Change]:
-    """The same of two lists that differ: what they begin and end with alike is left alone."""
+def array_operations(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[Operation]:
+    """The operations item by item; the items with which both begin and end stay."""
     start, shorter = 0, min(len(before), len(after))
-    while start < shorter and alike(before[start], after[start]):
+    while start < shorter and is_same_json(before[start], after[start]):
         start += 1
     end, new_end = len(before), len(after)
-    while min(end, new_end) > start and alike(before[end - 1], after[new_end - 1]):
+    while min(end, new_end) > start and is_same_json(before[end - 1], after[new_end - 1]):
         end, new_end = end - 1, new_end - 1
-    old, new = before[start:end], after[start:new_end]
-    if len(old) == len(new) and all(isinstance(item, CONTAINERS) for item in (*old, *new)):
-        for index, (was, item) in enumerate(zip(old, new, strict=True), start):
-            yield from changes_between(was, item, (*path, index))
-    else:
-        yield path, start, end, new
+    common = min(end, new_end)
+    for index in range(start, common):
+        yield from make_patch(before[index], after[index], f"{path}/{index}")
+    yield from (Operation("remove", f"{path}/{common}") for _ in range(common, end))
+    yield from (Operation("add", f"{path}/{index}", after[index]) for index in range(common, new_end))
 
 
-def after_patch(snapshot: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """The snapshot after a patch to it. Raises BadRequest if another patch comes before."""
-    if patch["seq"] != snapshot["seq"] + 1:
-        raise BadRequest(f"after event {snapshot['seq']} comes {snapshot['seq'] + 1}, and not {patch['seq']}")
-    now = {**snapshot, **{key: patch[key] for key in ("seq", "at", "event")}}
-    return dict(changed(now, patch["changes"]))
+def join_pointer(path: str, key: Any) -> str:
+    """The path of a member; JSON makes a text of a key that is none."""
+    return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
-def changed(whole: Any, changes: Sequence[Change]) -> Any:
-    """A value with these changes made, which is left as it was itself.
+def after_patch(snapshot: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
+    """The snapshot after the line of a patch. Raises BadRequest if it does not fit, or another line comes before."""
+    missing = [key for key in ("seq", "at", "event", "patch") if key not in line]
+    if missing:
+        raise BadRequest(f"this is no line of a patch: it has no {missing[0]!r}")
+    if line["seq"] != snapshot["seq"] + 1:
+        raise BadRequest(f"after event {snapshot['seq']} comes {snapshot['seq'] + 1}, and not {line['seq']}")
+    patched = apply_patch(snapshot, line["patch"])
+    if not isinstance(patched, dict):
+        raise BadRequest("the patch does not fit: it leaves no snapshot")
+    return {**patched, **{key: line[key] for key in ("seq", "at", "event")}}
 
-    >>> changed({"order": [0, 1], "done": False}, [[["order"], 0, 2, [1]], [["done"], True]])
-    {'order': [1], 'done': True}
+
+def apply_patch(document: Any, patch: Sequence[Any]) -> Any:
+    """The document after a JSON Patch (RFC 6902); it is left as it was itself.
+
+    The operations are those that fairplay sends: add, remove and replace. Raises BadRequest if there is another one, or
+    if one does not fit.
+
+    >>> patch = [{"op": "remove", "path": "/order/0"}, {"op": "add", "path": "/a~1b", "value": [1]}]
+    >>> apply_patch({"order": [0, 1]}, patch)
+    {'order': [1], 'a/b': [1]}
     """
-    for path, *change in changes:
-        whole = changed_at(whole, path, change)
-    return whole
+    try:
+        operations = msgspec.convert(patch, list[Operation])
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"this is no JSON Patch: {error}") from None
+    for operation in operations:
+        try:
+            document = apply_operation(document, operation)
+        except (AttributeError, LookupError, ValueError):
+            raise BadRequest(f"the patch does not fit: cannot {operation.op} {operation.path!r}") from None
+    return document
 
 
-def changed_at(whole: Any, path: Sequence[Key], change: Sequence[Any]) -> Any:
-    """A value with one change made where the path leads."""
-    if path:
-        copy = whole.copy()
-        copy[path[0]] = changed_at(whole[path[0]], path[1:], change)
-        return copy
-    if len(change) == 1:
-        return change[0]
-    start, end, items = change
-    return [*whole[:start], *items, *whole[end:]]
+def apply_operation(document: Any, operation: Operation) -> Any:
+    """The document after one operation. Raises an AttributeError, LookupError or ValueError if it does not fit."""
+    *way, last = [token.replace("~1", "/").replace("~0", "~") for token in operation.path.split("/")]
+    top: dict[str, Any] = {"": document}  # to which the empty path leads
+    parent: Any = top
+    for token in way:
+        key = resolve_token(parent, token)
+        parent[key] = parent[key].copy()
+        parent = parent[key]
+    key = resolve_token(parent, last, adds=operation.op == "add")
+    if operation.op == "remove":
+        del parent[key]
+    elif operation.op == "add" and isinstance(parent, list):
+        parent.insert(key, operation.value)
+    else:
+        parent[key] = operation.value
+    return top[""]
+
+
+def resolve_token(parent: Any, token: str, *, adds: bool = False) -> Any:
+    """The index or the key that a token names. Raises LookupError if nothing is there and nothing can be added."""
+    if isinstance(parent, list):
+        index = len(parent) if adds and token == "-" else int(token) if INDEX.fullmatch(token) else -1
+        if index not in range(len(parent) + adds):
+            raise LookupError(token)
+        return index
+    if token not in parent and not adds:
+        raise LookupError(token)
+    return token

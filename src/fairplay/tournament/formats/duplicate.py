@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import permutations
 
-from fairplay.core.chance import Lots, derive
+from fairplay.core.chance import Lots
 from fairplay.tournament.counted import Format
 from fairplay.tournament.formats.meetings import Table, tables
 from fairplay.tournament.formats.seating import square
@@ -17,7 +17,7 @@ def duplicate(cup: Cup, settings: Duplicate) -> Format:
     """All matches in one round; the ratings decide."""
     size, sets = settings.table, Counter[Table]()
     matches = []
-    for deal, table in enumerate(tables(len(cup.players), size, settings.deals, Lots(derive(cup.seed, "duplicate")))):
+    for deal, table in enumerate(tables(len(cup.players), size, settings.deals, Lots(cup.derived("duplicate")))):
         players: Table = tuple(sorted(table))
         again = sets[players] % 2 == 1  # every second time of the same players
         sets[players] += 1

@@ -1,6 +1,6 @@
 """Let everybody play everybody, as evenly as so many matches allow."""
 
-from fairplay.core.chance import Lots, derive
+from fairplay.core.chance import Lots
 from fairplay.tournament.counted import Format
 from fairplay.tournament.formats.meetings import tables
 from fairplay.tournament.formats.seating import rotated, seated
@@ -14,7 +14,7 @@ def round_robin(cup: Cup, settings: RoundRobin) -> Format:
     if players == settings.table:
         seatings = [rotated(everybody, game) for game in range(settings.games)]
     else:
-        lots = Lots(derive(cup.seed, "round robin"))
+        lots = Lots(cup.derived("round robin"))
         seatings = seated(tables(players, settings.table, settings.games, lots))
     yield tuple(cup.match([cup.players[player] for player in seats], deal) for deal, seats in enumerate(seatings))
     return ()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, count, groupby, permutations
 
-from fairplay.core.chance import Lots, derive
+from fairplay.core.chance import Lots
 from fairplay.tournament.counted import NOBODY, Counted, Format, Names, Ranking, names_of
 from fairplay.tournament.formats.pairing import Pair, paired
 from fairplay.tournament.formats.points import HALF, points
@@ -24,7 +24,7 @@ def swiss(cup: Cup, settings: Swiss) -> Format:
     allowed, deals, score = table_sizes(cup), count(), Score()
     players = cup.players
     for turn in range(settings.rounds):
-        lots = Lots(derive(cup.seed, f"swiss {turn}"))
+        lots = Lots(cup.derived(f"swiss {turn}"))
         order = list(names_of(players))
         lots.shuffle(order)
         order.sort(key=lambda name: -score.points[name])

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from fairplay.hosting.spec import Entrant
 from fairplay.tournament.counted import Counted, Ranking
-from fairplay.tournament.rating.ratings import Rating, Ratings
+
+if TYPE_CHECKING:  # needs the extra `tournament`
+    from fairplay.tournament.rating.ratings import Rating, Ratings
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +48,7 @@ class Tally(msgspec.Struct):
 
 
 def standings(
-    players: Sequence[Entrant], counted: Iterable[Counted], ranking: Ranking, ratings: Ratings
+    players: Sequence[Entrant], counted: Iterable[Counted], ranking: Ranking, ratings: "Ratings"
 ) -> tuple[Row, ...]:
     """A row for everybody who is in the tournament, or was and played, best first.
 
@@ -103,7 +106,7 @@ def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
     return tallies
 
 
-def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None) -> Row:
+def row(place: int, name: str, address: str, tally: Tally, rating: "Rating | None") -> Row:
     """The row of one player. All is rounded, so that no order of matches shows in it."""
     return Row(
         place=place,
@@ -126,7 +129,7 @@ def row(place: int, name: str, address: str, tally: Tally, rating: Rating | None
     )
 
 
-def note(rating: Rating | None, games: int) -> str:
+def note(rating: "Rating | None", games: int) -> str:
     """What has to be said beside the figures of one player."""
     if rating is None:
         return "no rated matches" if games else "never played"

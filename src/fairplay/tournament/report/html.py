@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from fairplay.core.events import Fault
 from fairplay.render.svg import escape
 from fairplay.render.words import plain, whole
 from fairplay.tournament.counted import Counted
@@ -20,31 +20,23 @@ from fairplay.tournament.report.figures import Ejection, ejections, meetings, pa
 from fairplay.tournament.report.page import LONGEST_NAME, called, figure, folded, grid, page, paragraph, words
 from fairplay.tournament.report.results import put
 from fairplay.tournament.report.table import describe_unranked, interval, told_apart
+from fairplay.tournament.result import TournamentResult
 from fairplay.tournament.spec import Cup
 
-REPORT = "report.html"
 LONGEST_STORY = 10_000  # signs of the answer to why somebody was ejected
 MOST_MET = 40  # players who are shown one against the other
 MANY = 12  # players, whose meetings take the whole width of the page
 
 
-def write_report(
-    folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: Ratings
-) -> None:
+def write_report(result: TournamentResult) -> None:
     """Write the report, and the replays that it links to, into the folder of the tournament, where the journals are."""
-    boards = write_replays(folder, counted)
-    put(Path(folder) / REPORT, report(folder, cup, rows, counted, ratings, boards))
+    boards = write_replays(result.directory, result.counted)
+    put(result.report, report(result, boards))
 
 
-def report(
-    folder: Path | str,
-    cup: Cup,
-    rows: Sequence[Row],
-    counted: Sequence[Counted],
-    ratings: Ratings,
-    boards: Sequence[Board] = (),
-) -> str:
+def report(result: TournamentResult, boards: Sequence[Board] = ()) -> str:
     """The page."""
+    cup, rows, counted, ratings = result.cup, result.standings, result.counted, result.ratings
     title = f"Tournament of {cup.game}"
     found = list(ejections(counted))
     some = chosen(found)
@@ -62,7 +54,7 @@ def report(
         "</div>",
         *shown(boards),
         "<h2>Ejections</h2>",
-        *ejected(rows, found, tell(folder, some)),
+        *ejected(rows, found, tell(result.directory, some)),
     ]
     return page(title, parts)
 
@@ -132,7 +124,7 @@ def by_kind(faults: Mapping[str, int]) -> str:
     >>> by_kind({"malformed": 14, "timed_out": 1})
     '14 malformed, 1 timed out'
     """
-    return ", ".join(f"{count} {in_words(kind)}" for kind, count in faults.items())
+    return ", ".join(f"{count} {Fault(kind).in_words}" for kind, count in faults.items())
 
 
 def meaning(rows: Sequence[Row]) -> Iterator[str]:
@@ -210,7 +202,7 @@ def ejected(rows: Sequence[Row], found: Sequence[Ejection], answers: Sequence[To
 def answered(answer: Told) -> str:
     """One ejection: in a line, and with its whole story where there is one."""
     ejection = answer.ejection
-    line = f"match {words(ejection.match)}: {in_words(ejection.fault.value)}, {words(answer.why)}"
+    line = f"match {words(ejection.match)}: {ejection.fault.in_words}, {words(answer.why)}"
     story = "\n".join(answer.story)
     if len(story) > LONGEST_STORY:
         story = f"{story[:LONGEST_STORY]}…\n\nFor all of it: fairplay why {file_of(ejection.match)}"
@@ -251,8 +243,3 @@ def percent(share: float) -> str:
 def mean(value: float | None, digits: int) -> str:
     """A mean as it is shown."""
     return "" if value is None else f"{value:.{digits}f}"
-
-
-def in_words(kind: str) -> str:
-    """A kind of fault for people."""
-    return kind.replace("_", " ")

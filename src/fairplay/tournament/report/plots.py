@@ -125,7 +125,7 @@ def faults_plot(rows: Sequence[Row]) -> str:
         for fault, colour in FAULTS.items():
             counts = [row.faults.get(fault.value, 0) for row in guilty]
             if any(counts):
-                label = fault.value.replace("_", " ")
+                label = fault.in_words
                 axes.barh(range(len(guilty)), counts, 0.62, left=left, color=colour, label=label)
                 left = [before + count for before, count in zip(left, counts, strict=True)]
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -15,11 +15,10 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.render.text import printable
 from fairplay.tournament.counted import Counted
-from fairplay.tournament.rating.ratings import Ratings
 from fairplay.tournament.rating.standings import Row
 from fairplay.tournament.report.decision import decision
 from fairplay.tournament.report.figures import meetings, paces
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.result import TournamentResult
 
 JSON, CSV = "results.json", "results.csv"
 LONGEST = 500  # signs of a cell
@@ -44,17 +43,16 @@ COLUMNS = (
 )
 
 
-def write_results(
-    folder: Path | str, cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: Ratings
-) -> None:
-    """Write both files into a folder, each of them whole or not at all."""
-    put(Path(folder) / JSON, as_json(results(cup, rows, counted, ratings)))
-    put(Path(folder) / CSV, as_csv(rows))
+def write_results(result: TournamentResult) -> None:
+    """Write both files into the directory of a tournament, each of them whole or not at all."""
+    put(result.directory / JSON, as_json(results(result)))
+    put(result.directory / CSV, as_csv(result.standings))
 
 
-def results(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: Ratings) -> dict[str, Any]:
+def results(result: TournamentResult) -> dict[str, Any]:
     """All that came of a tournament, as plain values. No seed is in it, and nothing that players may not know."""
-    names = [row.name for row in rows]
+    cup, rows, counted, ratings = result.cup, result.standings, result.counted, result.ratings
+    names, decided = [row.name for row in rows], decision(cup, counted)
     met = meetings(names, counted)
     return {
         "standings": [msgspec.to_builtins(row) for row in rows],
@@ -66,7 +64,7 @@ def results(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: 
             for it in ratings.seats
         ],
         "ties": round(ratings.ties, 4),
-        **tested(cup, counted),
+        **({} if decided is None else {"test": {"said": decided[0], **msgspec.to_builtins(decided[1])}}),
         "apart": [{"better": better, "worse": worse} for better, worse in ratings.apart],
         "head_to_head": {"names": names, "games": met.games, "points": met.points},
         "faults": {
@@ -79,12 +77,6 @@ def results(cup: Cup, rows: Sequence[Row], counted: Sequence[Counted], ratings: 
         ],
         "matches": [in_short(one) for one in counted],
     }
-
-
-def tested(cup: Cup, counted: Sequence[Counted]) -> dict[str, Any]:
-    """What the sequential test says, where there is one."""
-    decided = decision(cup, counted)
-    return {} if decided is None else {"test": {"said": decided[0], **msgspec.to_builtins(decided[1])}}
 
 
 def in_short(one: Counted) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from fairplay.core.events import Fault
-from fairplay.render.text import breadth, printable
+from fairplay.render.text import aligned, printable
 from fairplay.render.words import between, whole
 from fairplay.tournament.counted import Counted
 from fairplay.tournament.rating.standings import Row
@@ -41,7 +41,7 @@ def table(rows: Sequence[Row]) -> list[str]:
         ]
         for row in rows
     ]
-    return [*aligned([headings, *cells]), *legend(rows)]
+    return [*aligned([headings, *cells], set(range(len(headings))) - {LEFT}), *legend(rows)]
 
 
 def legend(rows: Sequence[Row]) -> Iterator[str]:
@@ -62,24 +62,6 @@ def describe_unranked(counted: Iterable[Counted]) -> str:
 def interval(row: Row) -> str:
     """Where the rating may be, if there is one."""
     return "" if row.rating is None else between(row.low, row.high)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table, with numbers to the right; a sign of two columns counts as two.
-
-    >>> aligned([["#", "name", "games"], ["1", "安", "12"]])
-    ['#  name  games', '1  安       12']
-    """
-    widths = [max(map(breadth, cells)) for cells in zip(*rows, strict=True)]
-    lines = []
-    for cells in rows:
-        blanks = [" " * (width - breadth(cell)) for cell, width in zip(cells, widths, strict=True)]
-        filled = [
-            cell + blank if column == LEFT else blank + cell
-            for column, (cell, blank) in enumerate(zip(cells, blanks, strict=True))
-        ]
-        lines.append("  ".join(filled).rstrip())
-    return lines
 
 
 def told_apart(names: Sequence[str], apart: Pairs) -> str:

@@ -1,9 +1,8 @@
 """Let the programs of a tournament show that they are ready to play, before it begins."""
 
-import msgspec
-
 from fairplay.diagnosis.gate import Gate
 from fairplay.diagnosis.trials import Bot, bot_named, trials_for
+from fairplay.games import register
 from fairplay.hosting.spec import Entrant
 from fairplay.players.address import split_label
 from fairplay.players.location import Invitation, far, of_the_house
@@ -11,15 +10,6 @@ from fairplay.protocol.limits import limits_in_words
 from fairplay.render.text import printable
 from fairplay.render.words import LONGEST
 from fairplay.tournament.spec import Cup
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """What the trials of a program came to."""
-
-    name: str
-    failed: bool
-    why: str  # the first check that failed, in a line; empty: none did
-    text: str  # all that was said
 
 
 def to_be_tried(cup: Cup) -> list[Entrant]:
@@ -32,18 +22,19 @@ def joins(address: str) -> bool:
     return isinstance(far(address), Invitation)
 
 
-def tried(cup: Cup, entrant: Entrant) -> Tried:
+def tried(cup: Cup, source: str, entrant: Entrant) -> str:
     """Put an entrant through the trials of `fairplay check-bot`, under the terms of the tournament.
 
-    It may be called in any thread of any process. Raises HostFault if we failed ourselves, and BadRequest if there is
-    nobody to be tried.
+    Returns the first check that failed, in a line; empty: none did. It may be called in any thread of any process.
+    Raises HostFault if we failed ourselves, and BadRequest if there is nobody to be tried.
     """
-    usual, told = cup.rules().with_parameters({}).parameters(), list[str]()
+    register(source)  # of the game
+    usual = cup.rules().with_parameters({}).parameters()
     chosen = {name: value for name, value in cup.parameters.items() if value != usual.get(name)}
     bot = bot_of(cup, entrant)
-    gate = Gate(bot, told.append, colour=False)
+    gate = Gate(bot, lambda text: None, colour=False)
     gate.check_all(trials_for(bot, chosen))
-    return Tried(entrant.name, bool(gate.failed), printable(gate.why, LONGEST), "".join(told))
+    return printable(gate.why, LONGEST)
 
 
 def bot_of(cup: Cup, entrant: Entrant) -> Bot:

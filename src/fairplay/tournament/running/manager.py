@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from fairplay.hosting.spec import Entrant
-from fairplay.tournament.counted import Counted, Names, Ranking, Round, Sent, names_of
+from fairplay.tournament.counted import Counted, Ranking, Round, Sent
 from fairplay.tournament.events import Audience, RoundBegan, TournamentEnded
 from fairplay.tournament.formats import format_of
 from fairplay.tournament.notebook import Closed, Notebook, RoundOpened
@@ -76,18 +76,18 @@ class Manager:
         ids, players = [match.spec.id for match in matches], self._roster(number)
         if number not in notebook.rounds:
             notebook.write(RoundOpened(number=number, players=players))
-        self._audience.tell(self._begun(number, names_of(players), ids))
+        self._audience.tell(self._begun(number, players, ids))
         RoundInPlay(matches, self._cup, notebook, self._audience, expelled=self._expelled).play(self._runner)
         self._expelled.update(name for id in ids for name in notebook.counted[id].expelled)
         return tuple(notebook.counted[id] for id in ids)
 
-    def _begun(self, number: int, players: Names, ids: Sequence[str]) -> RoundBegan:
+    def _begun(self, number: int, players: tuple[Entrant, ...], ids: Sequence[str]) -> RoundBegan:
         """A round as it begins, or goes on: with what came before of the matches with these ids."""
-        counted = [self._notebook.counted[id] for id in ids if id in self._notebook.counted]
+        counted = tuple(self._notebook.counted[id] for id in ids if id in self._notebook.counted)
         attempts = [attempt for id in ids for attempt in self._notebook.attempts.get(id, ())]
         ejections = sum(fault is not None for one in counted for fault in one.faults)
         ejections += sum(len(attempt.faults) for attempt in attempts)
-        return RoundBegan(number, players, len(ids), len(counted), ejections, len(attempts))
+        return RoundBegan(number, players, len(ids), counted, ejections, len(attempts))
 
     def _scheduled(self, round: Round) -> list[Scheduled]:
         """The matches of a round with their ids and places."""

@@ -17,6 +17,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack, suppress
+from functools import partial
 from math import ceil
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
@@ -298,7 +299,5 @@ def pool(workers: int) -> Runner:
     begin_tracking()
     context = multiprocessing.get_context("spawn")
 
-    def maker(number: int) -> Callable[[], Executor]:
-        return lambda: ProcessPoolExecutor(1, context, enter, (number, workers))
-
-    return Runner([Hand(maker(number)) for number in range(workers)])
+    makers = [partial(ProcessPoolExecutor, 1, context, enter, (number, workers)) for number in range(workers)]
+    return Runner([Hand(maker) for maker in makers])

@@ -148,16 +148,13 @@ def wait_until_free(spec: MatchSpec) -> None:
     raise HostFault(f"{path_of(spec)}: another process is still playing this match")
 
 
-@cache
-def is_program(address: str) -> bool:
-    """Is a player a program, which takes a while to start?"""
-    return isinstance(far(address), Command)
+kind_of = cache(lambda address: type(far(address)))  # of the place where a player is
 
 
 def has_programs(spec: MatchSpec) -> bool:
-    """Are programs to be started for a match, and nobody else to be waited for?"""
-    addresses = spec.addresses
-    return any(map(is_program, addresses)) and not any(isinstance(far(one), Invitation) for one in addresses)
+    """Are programs, which take a while, to be started for a match, and nobody else to be waited for?"""
+    kinds = set(map(kind_of, spec.addresses))
+    return Command in kinds and Invitation not in kinds
 
 
 class Desk:

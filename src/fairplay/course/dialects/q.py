@@ -1,0 +1,118 @@
+"""Speak the calls of the course's Q: our messages to its players, and its calls to ours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game
+from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
+from fairplay.course.dialects.dialect import Call, Dialect, farewell
+from fairplay.course.formats.frame import PLAIN
+from fairplay.course.formats.plain import action_reader, read, reader
+from fairplay.course.formats.q import (
+    Choice,
+    CourseTile,
+    CourseView,
+    choice_from,
+    choice_to,
+    frame_for,
+    map_to,
+    player_to,
+    tile_to,
+    tiles_from,
+    view_from,
+)
+from fairplay.games.q.actions import Action
+from fairplay.games.q.game import Q
+from fairplay.games.q.pieces import KINDS, NAMES
+from fairplay.games.q.view import View
+
+read_choice = reader(Choice, "a choice of Q")
+read_tiles = reader(tuple[CourseTile, ...], "tiles of Q")
+read_action = action_reader(Action, "an action of Q")
+
+
+class QCallee:
+    """A player of the course in one match of ours."""
+
+    def __init__(self, game: Game[Any, Any, Any], name: str) -> None:
+        self._name = name
+        self._seat = 0
+
+    def calls(self, message: Message) -> Sequence[Call]:
+        """One for each message; it has won who is in the first group of the ranking."""
+        match message:
+            case TakeTurn(view):
+                return (Call("take-turn", (self._public(view),)),)
+            case Tell(news):
+                return (Call("new-tiles", ([tile_to(KINDS[name]) for name in news],)),)
+            case Start(seat, _, view):
+                self._seat = seat
+                return (Call("setup", (self._public(view), [tile_to(kind) for kind in view.kinds])),)
+            case End(result):
+                return (Call("win", (self._seat in frozenset().union(*result.ranking[:1]),)),)
+
+    def _public(self, view: View) -> dict[str, Any]:
+        """What the player sees: itself first, then those who follow it."""
+        place = view.order.index(self._seat)
+        own, *others = view.points[place:] + view.points[:place]
+        return {
+            "map": map_to(view.map),
+            "players": [player_to(self._name, own, view.kinds), *others],
+            "tile*": view.left,
+        }
+
+    def action(self, reply: Any) -> Any:
+        """A word, or placements; none at all are a placement too, and our rules eject for it."""
+        return msgspec.to_builtins(choice_from(read_choice(reply)))
+
+
+class QCaller:
+    """A server of the course, which our player plays on.
+
+    Seats are not told: ours is 0, and whoever comes k-th after us has seat k, as long as nobody leaves; nor is it told
+    who left. At the greeting we are shown as if it were our turn. The bonuses are not told, so they are the usual ones.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.remark = ""
+        self._name = name
+        self._frame = PLAIN
+        self._begun = False
+
+    @property
+    def game(self) -> Q:
+        """With the usual bonuses."""
+        return Q()
+
+    def messages(self, call: Call) -> Sequence[Message]:
+        """One for each call."""
+        match call.method, call.arguments:
+            case "take-turn", (plain,) if self._begun:
+                return (TakeTurn(self._view(plain)),)
+            case "new-tiles", (plain,) if self._begun:
+                tiles = tiles_from(read_tiles(plain))
+                return (Tell(tuple(NAMES[kind] for kind in tiles)),)
+            case "setup", (plain, tiles):
+                read_tiles(tiles)  # which are in the hand already
+                view = self._view(plain)
+                self._begun = True
+                others = (f"player {place}" for place in range(1, len(view.order)))
+                return (Start(0, (self._name, *others), view),)
+            case "win", (bool(won),) if self._begun:
+                return (farewell(0, won),)
+        raise BadRequest(f"not a call of Q at this time: {call.method[:20]} with {len(call.arguments)} arguments")
+
+    def _view(self, plain: Any) -> View:
+        shown: CourseView = read(plain, CourseView, "a public state of Q")
+        self._frame = frame_for(shown.map)
+        return view_from(shown, self._frame)
+
+    def reply(self, action: Any) -> Any:
+        """A word, or placements; where they lie, as the server says it."""
+        return choice_to(read_action(action), self._frame)
+
+
+DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z", name_in_words="1 to 20 letters and digits")

@@ -1,0 +1,171 @@
+"""Speak the calls of the course's Tsuro: our messages to its players, and its calls to ours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Game, Seat
+from fairplay.core.messages import Message, Start, TakeTurn
+from fairplay.course.dialects.dialect import Call, Dialect, farewell
+from fairplay.course.formats.plain import action_reader, read, reader
+from fairplay.course.formats.tsuro import SIZE, Colour, Index, TilePat, board_from, place_to, places_to
+from fairplay.games.tsuro.actions import Action, Place
+from fairplay.games.tsuro.board import OUT, grid
+from fairplay.games.tsuro.game import Tsuro
+from fairplay.games.tsuro.pieces import COLOURS, Port, Tile
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, ejected_in
+from fairplay.games.tsuro.view import View
+
+read_first = reader(tuple[TilePat, Port, Index, Index], "a first tile of Tsuro")
+read_tile = reader(TilePat, "a tile of Tsuro")
+read_two = reader(tuple[Tile, Tile], "two tiles of Tsuro")
+read_three = reader(tuple[Tile, Tile, Tile], "three tiles of Tsuro")
+read_action = action_reader(Action, "an action of Tsuro")
+
+
+class TsuroCallee:
+    """A player of the course in one match of ours."""
+
+    def __init__(self, game: Game[Any, Any, Any], name: str) -> None:
+        if not isinstance(game, Tsuro) or game.size != SIZE:
+            raise BadRequest(f"the course's Tsuro has a board of {SIZE} x {SIZE}")
+        self._placing = True
+
+    def calls(self, message: Message) -> Sequence[Call]:
+        """The greeting is two calls; of the end of a match nobody hears, only of that of the tournament."""
+        if isinstance(message, TakeTurn):
+            return (self._turn(message.view),)
+        if isinstance(message, Start):
+            colours = message.view.table.colours
+            own = colours[message.seat]
+            return Call("playing-as", (own,)), Call("others", tuple(other for other in colours if other != own))
+        return ()
+
+    def _turn(self, view: View) -> Call:
+        table = view.table
+        self._placing = table.stage is PLACING
+        if not self._placing:
+            return Call("take-turn", (places_to(table), *view.dealt))
+        placed = [(colour, spot) for colour, spot in zip(table.colours, table.starts, strict=True) if spot != OUT]
+        return Call("initial", ([place_to(table.board, *one) for one in reversed(placed)], *view.dealt))
+
+    def action(self, reply: Any) -> Any:
+        """A tile with a port and a square while placing, then a tile."""
+        if self._placing:
+            (tile, degrees), port, x, y = read_first(reply)
+            return {"type": "place", "tile": tile, "degrees": degrees, "port": port, "at": [x, y]}
+        tile, degrees = read_tile(reply)
+        return {"type": "lay", "tile": tile, "degrees": degrees}
+
+
+class TsuroCaller:
+    """A server of the course, which our player plays on; seats are those of the colours in their fixed order.
+
+    Rounds are counted by our own turns. Why and when somebody left is not told: who should have placed before us and
+    did not was ejected, all others fell in the round in which they are missed. Where avatars were first put is known
+    only while they are; and whoever comes after us is thought to be there until the first turn. Who plays is told by
+    `others`; if that cannot be true, it may be anybody, and the states say who.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.remark = ""
+        self._colour = ""  # ours
+        self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: nobody has said so
+        self._fell: dict[str, int] = {}  # as in a table, of those who are not still in
+        self._round = 0
+        self._begun = False
+
+    @property
+    def game(self) -> Tsuro:
+        """The course knows only one board, and does not say where the tiles come from."""
+        return Tsuro(size=SIZE)
+
+    def messages(self, call: Call) -> Sequence[Message]:
+        """A match begins for our player when it is to place its first tile."""
+        self.remark = ""
+        match call.method, call.arguments:
+            case "take-turn", (plain, *tiles):
+                return self._turn(plain, read_two(tiles))
+            case "initial", (plain, *tiles):
+                return self._turn(plain, read_three(tiles))
+            case "playing-as", (colour,):
+                self._colour = read(colour, Colour, "a colour of Tsuro")
+                self._table, self._fell, self._round, self._begun = (), {}, 0, False
+                return ()
+            case "others", others:
+                self._table = self._told(others)
+                return ()
+            case "end-of-tournament", (bool(won),):
+                return (farewell(self._table.index(self._colour), won),) if self._begun else ()
+        raise BadRequest(f"not a call of Tsuro: {call.method[:20]} with {len(call.arguments)} arguments")
+
+    def _told(self, others: tuple[Any, ...]) -> tuple[str, ...]:
+        """The colours of a match by what `others` says; all of them if that is wrong."""
+        try:
+            told: tuple[str, ...] = read(others, tuple[Colour, ...], "colours of Tsuro")
+        except BadRequest as error:
+            self.remark = str(error)
+            return COLOURS
+        known = {self._colour, *told}
+        if not told or len(known) <= len(told):
+            self.remark = f"others {msgspec.json.encode(told).decode()} does not fit {self._colour}"
+            return COLOURS
+        return tuple(colour for colour in COLOURS if colour in known)
+
+    def _turn(self, plain: Any, dealt: tuple[int, ...]) -> Sequence[Message]:
+        placing = len(dealt) == 3
+        seat, table = self._seen(*board_from(plain), placing)
+        view = View(seat, table, dealt)
+        turn = TakeTurn(view)
+        if self._begun:
+            return (turn,)
+        self._begun = True
+        return Start(seat, self._table, view), turn
+
+    def _seen(self, board: bytes, spots: dict[str, int], placing: bool) -> tuple[Seat, Table]:
+        """Our seat, and the table on which everybody sits where its colour does."""
+        own = self._colour
+        if not own or (own in spots) == placing:
+            raise BadRequest(f"not a state of Tsuro for {own or 'a player without colour'}")
+        if unknown := [colour for colour in spots if colour not in self._table]:
+            self.remark = f"others did not name {', '.join(unknown)}, who is in the state"
+        if not self._table:
+            self.remark = "there was no call of others"
+        if self.remark:
+            self._table = COLOURS
+        colours = self._table
+        seat = colours.index(own)
+        avatars = tuple(spots.get(colour, OUT) for colour in colours)
+        waiting = tuple(range(seat, len(colours)))
+        if placing:  # those before us have placed, or failed to
+            missed, fell = colours[:seat], ejected_in(0)
+        else:
+            self._round += 1
+            waiting = tuple(other for other in waiting if avatars[other] != OUT)
+            missed, fell = colours, self._round
+        for colour in missed:
+            if colour not in spots:
+                self._fell.setdefault(colour, fell)
+        nowhere = (OUT,) * len(colours)
+        return seat, Table(
+            grid(SIZE),
+            board,
+            avatars,
+            avatars if placing else nowhere,
+            PLACING if placing else PLAYING,
+            self._round,
+            waiting,
+            tuple(self._fell.get(colour, STILL_IN) for colour in colours),
+            colours,
+        )
+
+    def reply(self, action: Any) -> Any:
+        """A tile, while placing with a port and a square; whether it is time for that, the server says."""
+        action = read_action(action)
+        tile = [action.tile, action.degrees]
+        return [tile, action.port, *action.at] if isinstance(action, Place) else tile
+
+
+DIALECT = Dialect("tsuro", TsuroCallee, TsuroCaller, closing="end-of-tournament")

@@ -1,0 +1,83 @@
+"""Speak the course's JSON of Fish: its boards, states and actions, to and from ours."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.games.fish.actions import Move
+from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
+from fairplay.games.fish.state import Stage, State, state_of
+
+Row = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)], ...], msgspec.Meta(max_length=LONGEST_SIDE)]
+Board = Annotated[tuple[Row, ...], msgspec.Meta(max_length=LONGEST_SIDE)]  # 0: a hole; rows may differ in length
+Colour = Literal["red", "white", "brown", "black"]
+
+
+class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player and its penguins, whose order is kept."""
+
+    color: Colour
+    score: Annotated[int, msgspec.Meta(ge=0)]
+    places: tuple[Position, ...]
+
+
+class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A position; the players come in the order of their turns, from whoever is on turn."""
+
+    players: Annotated[tuple[CoursePlayer, ...], msgspec.Meta(max_length=len(COLOURS))]
+    board: Board
+
+
+def rows_of(board: Board) -> list[list[int]]:
+    """A board with all rows as long as the longest, filled up with holes."""
+    width = max(map(len, board), default=0)
+    if not width:
+        raise BadRequest("not a board of Fish: there is no place on it")
+    return [[*row, *[0] * (width - len(row))] for row in board]
+
+
+def state_from(course: CourseState) -> State:
+    """A position after the placing; a player sits where it comes in the list.
+
+    Whoever comes first is on turn even if stuck, as in the tree.
+    """
+    rows = rows_of(course.board)
+    taken: set[Position] = set()
+    for player in course.players:
+        for place in player.places:
+            row, column = place
+            if not (0 <= row < len(rows) and 0 <= column < len(rows[0]) and rows[row][column]):
+                raise BadRequest(f"not a state of Fish: there is no tile for the penguin at {list(place)}")
+            if place in taken:
+                raise BadRequest(f"not a state of Fish: two penguins stand at {list(place)}")
+            taken.add(place)
+    settled = state_of(
+        rows,
+        [player.places for player in course.players],
+        scores=[player.score for player in course.players],
+        colours=[player.color for player in course.players],
+        each=max((len(player.places) for player in course.players), default=0),
+    )
+    return msgspec.structs.replace(settled, order=tuple(range(len(course.players))), stage=Stage.PLAYING)
+
+
+def state_to(state: State) -> dict[str, Any]:
+    """A position of ours in plain JSON: those who are still in, from whoever is on turn."""
+    positions = state.grid.positions
+    return {
+        "players": [
+            {
+                "color": state.colours[seat],
+                "score": state.scores[seat],
+                "places": [[*positions[cell]] for cell in state.penguins[seat]],
+            }
+            for seat in state.order
+        ],
+        "board": state.rows(),
+    }
+
+
+def action_to(action: Move | None) -> Any:
+    """A move in plain JSON; false: no action."""
+    return False if action is None else [list(action.start), list(action.to)]

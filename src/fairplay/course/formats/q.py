@@ -1,0 +1,183 @@
+"""Speak the course's JSON of Q: its maps, states, views and choices, to and from ours."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from fairplay.core.errors import BadRequest
+from fairplay.course.formats.frame import PLAIN, Frame, frame_of
+from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
+from fairplay.games.q.board import Map, map_of, position_of
+from fairplay.games.q.pieces import KINDS, NAMES
+from fairplay.games.q.state import State, Tiles
+from fairplay.games.q.view import View
+
+Natural = Annotated[int, Meta(ge=0)]
+PASS, REPLACE = "pass", "replace"
+TILES = tuple({"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES))  # in plain JSON, by kind
+
+
+class CourseTile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A tile."""
+
+    color: Literal["red", "green", "blue", "yellow", "orange", "purple"]
+    shape: Literal["star", "8star", "square", "circle", "clover", "diamond"]
+
+
+class CourseCoordinate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A place on the map; the numbers may be of any size."""
+
+    row: int
+    column: int
+
+
+class CoursePlacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tile": "1tile"}):
+    """A tile on a place."""
+
+    coordinate: CourseCoordinate
+    tile: CourseTile
+
+
+# A row of the map is an array: its number, then for each tile an array of the column and the tile.
+CourseRow = Annotated[tuple[int | tuple[int, CourseTile], ...], Meta(min_length=2)]
+CourseMap = Annotated[tuple[CourseRow, ...], Meta(min_length=1)]
+
+
+class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
+    """A player, all of it; early editions of the course have no names."""
+
+    score: Natural
+    tiles: tuple[CourseTile, ...]
+    name: str | UnsetType = UNSET
+
+
+class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
+    """A position; the players come in the order of their turns, from whoever is on turn."""
+
+    map: CourseMap
+    players: Annotated[tuple[CoursePlayer, ...], Meta(min_length=1)]
+    tiles: tuple[CourseTile, ...]  # the first is drawn next
+
+
+class CourseView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
+    """What a player sees: itself, then the scores of the others in the order of their turns."""
+
+    map: CourseMap
+    players: Annotated[tuple[CoursePlayer | Natural, ...], Meta(min_length=1)]
+    tiles: Natural
+
+
+Choice = Literal["pass", "replace"] | tuple[CoursePlacement, ...]
+
+
+def frame_for(course: CourseMap, placements: Iterable[CoursePlacement] = ()) -> Frame:
+    """The frame in which a map, and what is to be placed on it, can be read and written."""
+    placed = ((one.coordinate.row, one.coordinate.column) for one in placements)
+    return frame_of([*((row, column) for row, column, _ in _cells(course)), *placed])
+
+
+def map_from(course: CourseMap, frame: Frame = PLAIN) -> Map:
+    """A map; where two tiles lie on one place, the later one counts."""
+    return map_of({frame.inwards(row, column): kind_from(tile) for row, column, tile in _cells(course)}.items())
+
+
+def map_to(shown: Map, frame: Frame = PLAIN) -> list[Any]:
+    """A map in plain JSON, by rows and then by columns."""
+    rows: dict[int, list[Any]] = {}
+    for cell, kind in sorted(shown.tiles.items()):
+        row, column = position_of(cell) if frame is PLAIN else frame.outwards(position_of(cell))
+        rows.setdefault(row, [row]).append([column, TILES[kind]])
+    return list(rows.values())
+
+
+def state_from(course: CourseState, frame: Frame = PLAIN) -> State:
+    """A position at the beginning of a round; a player sits where it comes in the list."""
+    seats = len(course.players)
+    return State(
+        map=map_from(course.map, frame),
+        hands=tuple(tiles_from(player.tiles) for player in course.players),
+        scores=tuple(player.score for player in course.players),
+        pile=tiles_from(course.tiles),
+        order=tuple(range(seats)),
+        to_act=seats,
+    )
+
+
+def state_to(state: State, names: Sequence[str], frame: Frame = PLAIN) -> dict[str, Any]:
+    """A position in plain JSON: those who are still in, from whoever is on turn. The round is not in it."""
+    return {
+        "map": map_to(state.map, frame),
+        "players": [player_to(names[seat], state.scores[seat], state.hands[seat]) for seat in state.order],
+        "tile*": [tile_to(kind) for kind in state.pile],
+    }
+
+
+def view_from(course: CourseView, frame: Frame = PLAIN) -> View:
+    """What the first player sees, who is on turn."""
+    first, *others = course.players
+    if not isinstance(first, CoursePlayer) or any(isinstance(other, CoursePlayer) for other in others):
+        raise BadRequest("not a public state of Q: the first player is an object, the others are scores")
+    scores = (first.score, *(other for other in others if isinstance(other, int)))
+    return View(
+        0, map_from(course.map, frame), tiles_from(first.tiles), tuple(range(len(scores))), scores, course.tiles
+    )
+
+
+def choice_from(course: Choice, frame: Frame = PLAIN) -> Action:
+    """What a player chose; an empty list of placements is one, though an illegal one."""
+    if isinstance(course, str):
+        return Pass() if course == PASS else Exchange()
+    return Place(
+        tuple(
+            Placement(NAMES[kind_from(one.tile)], frame.inwards(one.coordinate.row, one.coordinate.column))
+            for one in course
+        )
+    )
+
+
+def choice_to(action: Action, frame: Frame = PLAIN) -> Any:
+    """A choice in plain JSON."""
+    match action:
+        case Pass():
+            return PASS
+        case Exchange():
+            return REPLACE
+        case Place(tiles):
+            return [{"coordinate": coordinate_to(one.at, frame), "1tile": tile_to(KINDS[one.tile])} for one in tiles]
+
+
+def coordinate_to(position: tuple[int, int], frame: Frame = PLAIN) -> dict[str, int]:
+    """A position in plain JSON."""
+    row, column = frame.outwards(position)
+    return {"row": row, "column": column}
+
+
+def player_to(name: str, score: int, hand: Tiles) -> dict[str, Any]:
+    """A player in plain JSON."""
+    return {"name": name, "score": score, "tile*": [tile_to(kind) for kind in hand]}
+
+
+def tile_to(kind: int) -> dict[str, str]:
+    """A tile in plain JSON, the same each time: a turn shows hundreds of them, and nobody changes one."""
+    return TILES[kind]
+
+
+def kind_from(tile: CourseTile) -> int:
+    """Our number for a tile."""
+    return KINDS[f"{tile.color} {tile.shape}"]
+
+
+def tiles_from(tiles: Iterable[CourseTile]) -> Tiles:
+    """Our numbers for tiles, in their order."""
+    return tuple(kind_from(tile) for tile in tiles)
+
+
+def _cells(course: CourseMap) -> Iterable[tuple[int, int, CourseTile]]:
+    """Row, column and tile of every cell."""
+    for row, *cells in course:
+        for cell in cells:
+            if not isinstance(row, int) or not isinstance(cell, tuple):
+                raise BadRequest("not a map of Q: a row is its number, then the cells, each a column and a tile")
+            yield row, *cell

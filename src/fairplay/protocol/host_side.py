@@ -1,0 +1,103 @@
+"""Speak the host's side of the protocol: write questions, and judge the form of the replies. No I/O, no clock."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from fairplay.core.events import Fault, Receipt
+from fairplay.core.game import Game
+from fairplay.core.messages import Failed, Message, TakeTurn
+from fairplay.core.roles import Parting
+from fairplay.protocol import wire
+from fairplay.protocol.nonces import Nonces
+from fairplay.protocol.replies import Replies, Wrong
+from fairplay.protocol.wire import Malformed, Reply
+from fairplay.referee.local import NO_ACTION, NO_ANSWER
+from fairplay.referee.referee import NOT_DUE
+
+NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
+
+
+class Due(NamedTuple):
+    """The kind of answer that a question has, and what is said of any other."""
+
+    decode_whole: Callable[[bytes], wire.Whole[Any]]
+    decode: Callable[[msgspec.Raw], Any]
+    not_due: str
+
+
+INTRODUCTION = Due(wire.whole_decoder(wire.Introduction | None), wire.hello_decoder, NO_INTRODUCTION)
+ACKNOWLEDGEMENT = Due(wire.whole_decoder(None), wire.acknowledgement_decoder, NOT_DUE)
+STALE = object()  # a reply to a question before
+
+
+class HostSide:
+    """What a host says to one player in one match, or at sign-in, and what the replies to it are worth.
+
+    One question is open at a time. Lines go in and out; a connection moves them, and a channel keeps the time.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any, Any] | None,  # None: sign-in at a server, before any match
+        match_id: str = "",
+        *,
+        nonces: Nonces | None = None,  # of a connection that was used before
+    ) -> None:
+        self.turns = 0  # that the player has had
+        self.is_turn = False  # is the last question a turn?
+        self.nonces = Nonces() if nonces is None else nonces
+        self._game = game
+        self._match_id = match_id
+        self._replies = Replies(self.nonces.is_old)
+        self._action = ACKNOWLEDGEMENT  # what is due in a turn
+        if game is not None:
+            self._action = Due(wire.whole_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION)
+        self._nonce = ""  # of the last question
+        self._due = ACKNOWLEDGEMENT
+
+    def hello(self, limit: float) -> bytes:
+        """The first question of a match; at sign-in, one that names no game."""
+        self.is_turn, self._nonce, self._due = False, self.nonces.next(), INTRODUCTION
+        return wire.hello(self._game, match_id=self._match_id, nonce=self._nonce, limit=limit)
+
+    def ask(self, message: Message, limit: float) -> bytes:
+        """The next question."""
+        assert self._game is not None, "no match has begun"
+        self.is_turn = is_turn = isinstance(message, TakeTurn)
+        if is_turn:
+            self.turns += 1
+        self._due = self._action if is_turn else ACKNOWLEDGEMENT
+        self._nonce = nonce = self.nonces.next()
+        return wire.question(message, self._game, match_id=self._match_id, turn=self.turns, nonce=nonce, limit=limit)
+
+    def receive(self, line: bytes) -> Any:
+        """The answer to the open question; or STALE, if it is one to a question before; or what is Wrong with it."""
+        due = self._due
+        try:
+            whole = due.decode_whole(line)
+            if whole.nonce == self._nonce and wire.encode(whole) == line:  # as we would have written it
+                return whole.answer
+        except wire.UNREADABLE:
+            pass  # it is looked at more closely below
+        reply = self._replies.read(line, self._nonce)
+        if reply is None or isinstance(reply, Wrong):
+            return STALE if reply is None else reply
+        answer = wire.read_answer(line, reply, due.decode)
+        if isinstance(answer, Malformed):
+            returned_none = self.is_turn and bytes(reply.answer) == b"null"
+            return Wrong(Fault.MALFORMED, NO_ANSWER if returned_none else due.not_due, answer.why)
+        return answer
+
+    def is_reply(self, line: bytes) -> bool:
+        """Is this a reply to the last question, whatever it answers?"""
+        return isinstance(self._replies.read(line, self._nonce), Reply)
+
+    def last_words(self, parting: Parting | Failed, limit: float) -> bytes:
+        """What is said last: a receipt, or why the player is out; nothing, if there is neither."""
+        if isinstance(parting, Receipt):
+            return wire.closing(
+                parting, match_id=self._match_id, turn=self.turns, nonce=self.nonces.next(), limit=limit
+            )
+        return b"" if parting is None else wire.goodbye(self._match_id, parting)

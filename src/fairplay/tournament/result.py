@@ -1,0 +1,116 @@
+"""Say how a tournament came out, or how it stands while it is played."""
+
+import os
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.tournament import notebook as notebooks
+from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.events import MatchEnded, RoundBegan, TournamentEvent
+from fairplay.tournament.notebook import Notebook
+from fairplay.tournament.places import REPORT
+from fairplay.tournament.rating.standings import Row, standings
+from fairplay.tournament.spec import Cup
+
+if TYPE_CHECKING:
+    from fairplay.tournament.rating.ratings import Ratings
+
+
+class TournamentResult(msgspec.Struct, frozen=True, dict=True):
+    """How a tournament came out, or how far it is. Its ratings are worked out when they are first asked for.
+
+    Attributes:
+        cup: what was asked for, with all players.
+        directory: where its files are.
+        counted: the matches that are over.
+        ranking: groups of players; empty: the ratings decide, or it is not over.
+        over: whether it is over.
+        verdicts: why a bot is not ready, by name; empty: it is.
+    """
+
+    cup: Cup
+    directory: Path
+    counted: tuple[Counted, ...] = ()
+    ranking: Ranking = ()
+    over: bool = False
+    verdicts: dict[str, str] = {}
+
+    @cached_property
+    def ratings(self) -> "Ratings":
+        """The strength of each player, with intervals. Raises BadRequest without the libraries that it takes."""
+        require_extras()
+        from fairplay.tournament.rating.ratings import rate  # needs the extra `tournament`
+
+        return rate(self.counted)
+
+    @cached_property
+    def standings(self) -> tuple[Row, ...]:
+        """A row for each player, best first."""
+        return standings(self.cup.players, self.counted, self.ranking, self.ratings)
+
+    @property
+    def report(self) -> Path:
+        """Where the page for people is, if it was written."""
+        return self.directory / REPORT
+
+
+class LiveResult:
+    """An observer that knows how a tournament stands from its events alone."""
+
+    def __init__(self, cup: Cup, directory: Path) -> None:
+        self._before = TournamentResult(cup, directory)
+        self._players = {player.name: player for player in cup.players}
+        self._counted: list[Counted] = []
+
+    def observe(self, event: TournamentEvent) -> None:
+        match event:
+            case RoundBegan(players=players, counted=counted):
+                self._players |= {player.name: player for player in players}
+                self._counted += counted
+            case MatchEnded(counted):
+                self._counted.append(counted)
+
+    @property
+    def result(self) -> TournamentResult:
+        """How it stands now."""
+        cup = replace(self._before.cup, players=tuple(self._players.values()))
+        return replace(self._before, cup=cup, counted=tuple(self._counted))
+
+
+def read_result(directory: Path) -> TournamentResult:
+    """How far the tournament in a directory is. Raises BadRequest if there is none."""
+    return result_of(notebooks.read(directory), directory)
+
+
+def result_of(notebook: Notebook, directory: Path) -> TournamentResult:
+    """How a tournament stands by its notebook."""
+    rounds = notebook.rounds
+    players = {player.name: player for number in sorted(rounds) for player in rounds[number]}
+    cup = replace(notebook.opening.cup, players=tuple(players.values()) or notebook.opening.cup.players)
+    closed = notebook.closed
+    counted = tuple(notebook.counted[id] for id in sorted(notebook.counted, key=in_order))
+    ranking = () if closed is None else closed.ranking
+    return TournamentResult(cup, directory, counted, ranking, closed is not None, notebook.verdicts)
+
+
+def in_order(id: str) -> tuple[int, str]:
+    """Where a match belongs among others, by its id, which is longer from the hundred thousandth on.
+
+    >>> sorted(["m100000", "m99999", "m00002"], key=in_order)
+    ['m00002', 'm99999', 'm100000']
+    """
+    return len(id), id
+
+
+def require_extras() -> None:
+    """Raise BadRequest if a library is missing that tournaments take."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is so small, several only wait for one another
+    for library in ("numpy", "scipy", "matplotlib"):
+        if find_spec(library) is None:
+            raise BadRequest(f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'")

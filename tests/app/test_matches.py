@@ -1,0 +1,80 @@
+"""Play single matches from Python, with all that the command leaves behind."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fairplay.app.matches import play_match, prepare_match
+from fairplay.core.events import Ended, Event
+from fairplay.core.match import Visible
+from fairplay.core.roles import Observer
+from fairplay.hosting.run import Hosted
+from fairplay.hosting.spec import Entrant, MatchSpec
+
+SMALL = {"rows": 4, "columns": 4}
+
+
+class Noting:
+    """Whoever watches a match, and remembers what happened; at a number of events, it stops the match."""
+
+    def __init__(self, last: int = 0) -> None:
+        self.events: list[Event] = []
+        self._last = last
+
+    def observe(self, event: Event, match: Visible) -> None:
+        self.events.append(event)
+        if len(self.events) == self._last:
+            raise KeyboardInterrupt
+
+
+def spec_of(journal: Path | None = None) -> MatchSpec:
+    players = Entrant("random", "ann"), Entrant("greedy", "bob")
+    where = None if journal is None else str(journal)
+    return MatchSpec(game="fish", entrants=players, parameters=SMALL, seed=bytes(32), journal=where)
+
+
+def test_a_match_comes_back_with_its_outcome_and_where_its_files_are(tmp_path: Path) -> None:
+    noting = Noting()
+
+    played = play_match(prepare_match(spec_of(tmp_path)), [noting], pictures=tmp_path / "pictures")
+
+    assert isinstance(noting.events[-1], Ended)
+    assert played.outcome.result is not None and played.outcome.result.receipt is not None
+    assert Path(played.outcome.journal or "").is_file()
+    assert played.pictures == tmp_path / "pictures" / played.outcome.id
+    assert (played.pictures / "000.svg").is_file()
+    assert played.bot_logs == []
+
+
+def test_a_match_that_is_not_painted_has_no_pictures() -> None:
+    assert play_match(prepare_match(spec_of())).pictures is None
+
+
+def test_the_interrupted_match_of_a_spec_is_resumed(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        play_match(prepare_match(spec_of(tmp_path)), [Noting(last=5)])
+    (journal,) = tmp_path.glob("*.jsonl")
+
+    prepared = prepare_match(spec_of(tmp_path))
+    played = play_match(prepared)
+
+    assert prepared.resumed
+    assert played.outcome.journal == str(journal)
+    assert list(tmp_path.glob("*.jsonl")) == [journal]
+
+
+def test_what_shows_a_match_surrounds_it_and_may_watch() -> None:
+    noting, order = Noting(), list[str]()
+
+    @contextmanager
+    def show(hosted: Hosted) -> Iterator[Sequence[Observer]]:
+        order.append("before" if not hosted.ended else "too late")
+        yield [noting]
+        order.append("after" if hosted.ended else "too early")
+
+    play_match(prepare_match(spec_of()), show=show)
+
+    assert order == ["before", "after"]
+    assert isinstance(noting.events[-1], Ended)

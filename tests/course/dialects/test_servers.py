@@ -1,0 +1,35 @@
+"""Look at the courses' servers: their numbers are those that the page for a class names, and results are in order."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.course.dialects.by_game import DIALECTS
+from fairplay.course.dialects.servers import SERVERS, tsuro_result
+
+PAGE = Path(__file__).parents[3] / "docs" / "course.md"
+
+
+def on_the_page(game: str) -> dict[str, str]:
+    """What the table of the page says of a game, by the first cell of each row."""
+    page = PAGE.read_text()
+    table = page[page.index("| | fish | ") :].partition("\n\n")[0]
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return {row[0]: row[head.index(game)] for row in rows}
+
+
+@pytest.mark.parametrize("game", SERVERS)
+def test_the_numbers_of_a_course_are_those_of_the_page_for_a_class(game: str) -> None:
+    rules, dialect = SERVERS[game].rules, DIALECTS[game]
+
+    told = on_the_page(game)
+
+    name = f"within {rules.name_limit:g} s, {dialect.name_in_words}{', each once' * rules.distinct}"
+    assert told["players"] == f"{rules.least} to {rules.most}"
+    assert told["waiting periods"] == f"{rules.tries} of {rules.wait:g} s"
+    assert told["a name"] == ("none" if dialect.name is None else name)
+    assert told["time for an answer"] == f"{rules.turn:g} s"
+
+
+def test_cheaters_of_tsuro_are_named_in_order_whenever_they_were_found_out() -> None:
+    assert tsuro_result([["cyd"]], ["bob", "ann"]) == {"winners": [["cyd"]], "cheaters": ["ann", "bob"]}

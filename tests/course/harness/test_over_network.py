@@ -1,0 +1,383 @@
+"""Be both ends of a course's line, on this machine."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.course.dialects.servers import SERVERS, ServerRules
+from fairplay.course.formats.q import state_to
+from fairplay.course.harness import clients as harness_clients
+from fairplay.course.harness import over_network
+from fairplay.course.harness.cases import read_cases
+from fairplay.course.harness.over_network import (
+    LOOPBACK,
+    fish_clients,
+    free_port,
+    program_of,
+    q_clients,
+    q_server,
+    tsuro_clients,
+    tsuro_server,
+    xserver_xclients,
+)
+from fairplay.course.server.serving import Served
+from fairplay.games.q import Q
+from fairplay.games.q.examples import position
+from fairplay.games.q.pieces import NAMES
+from fairplay.transport.places import host_and_port
+from tests.cli.command import fairplay, refusal
+from tests.cli.pseudo_terminal import PseudoTerminal
+from tests.cli.test_join import Script
+from tests.course.harness.test_all_cases import COURSE
+
+CASES = COURSE / "q" / "xserver-xclients.jsonl"
+
+
+def config(*names: str, **referee: Any) -> dict[str, Any]:
+    state = state_to(Q().deal(len(names), bytes(32)), names)
+    return {"server-wait": 20, "ref-spec": {"state0": state, "per-turn": 6, **referee}}
+
+
+def clients(*actors: list[Any]) -> dict[str, Any]:
+    return {"players": list(actors), "wait": 0.02}
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the cases of the course are not here")
+def test_all_cases_of_the_course_pass() -> None:
+    cases = read_cases(CASES.read_bytes())
+    failed: list[str] = []
+
+    def share(part: int) -> None:
+        for case in cases[part::6]:
+            if xserver_xclients(*case.input) != case.expected:
+                failed.append(case.id)
+
+    threads = [threading.Thread(target=share, args=(part,)) for part in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (len(cases) > 20, failed) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("actor", "out"),
+    [
+        (["bad", "dag"], []),
+        (["bad", "dag", "setup"], ["bad"]),
+        (["bad", "dag", "take-turn"], ["bad"]),
+        (["bad", "dag", "win"], ["bad"]),
+        (["bad", "dag", "a cheat", "non-adjacent-coordinate"], ["bad"]),
+        (["bad", "dag", "take-turn", 2], ["bad"]),
+        (["bad", "dag", "setup", 2], []),
+        (["illTT", "dag"], ["illTT"]),
+        (["nonSetup", "dag"], ["nonSetup"]),
+        (["invTTBadString", "dag"], ["invTTBadString"]),
+        (["nonNewTiles", "dag"], ["nonNewTiles"]),
+        (["nonWin", "dag"], ["nonWin"]),
+    ],
+    ids=str,
+)
+def test_an_actor_does_what_it_is_there_for(actor: list[Any], out: list[str]) -> None:
+    winners, misbehaved = xserver_xclients(
+        config("ann", actor[0], "cyd"), clients(["ann", "ldasg"], actor, ["cyd", "dag"])
+    )
+
+    assert misbehaved == out
+    assert set(winners) <= {"ann", actor[0], "cyd"} - set(out)
+
+
+def test_who_is_only_in_the_state_comes_and_is_silent() -> None:
+    assert xserver_xclients(config("ann", "mute"), clients(["ann", "dag"]))[1] == ["mute"]
+
+
+def test_both_ends_of_q_find_each_other() -> None:
+    port, told = free_port(), list[Any]()
+    server = threading.Thread(target=lambda: told.append(q_server(port, {**config("ann", "bob"), "server-wait": 1})))
+    server.start()
+    q_clients(port, clients(["ann", "dag"], ["bob", "ldasg"]))
+    server.join()
+
+    assert told[0][1] == []
+    assert told[0][0]
+
+
+def rules_of_a_server_of_q(plain: Any, monkeypatch: pytest.MonkeyPatch) -> ServerRules:
+    """The rules that a server keeps to, by its configuration."""
+    found: list[ServerRules] = []
+
+    async def serve(dialect: Any, rules: ServerRules, *_: Any, **options: Any) -> Served:
+        found.append(rules)
+        return Served([], [])
+
+    monkeypatch.setattr(over_network, "serve", serve)
+    q_server(1, plain)
+    [rules] = found
+    return rules
+
+
+def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    referee = {"per-turn": 3, "config-s": {"qbo": 9, "fbo": 5}}
+    plain = {"server-tries": 4, "server-wait": 7, "wait-for-signup": 6, "ref-spec": referee}
+
+    rules = rules_of_a_server_of_q(plain, monkeypatch)
+
+    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (4, 7, 6, 3)
+    assert rules.parameters == {"q_bonus": 9, "finish_bonus": 5}
+
+
+def test_a_server_of_q_keeps_to_the_usual_numbers_where_its_configuration_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = rules_of_a_server_of_q({}, monkeypatch)
+
+    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (2, 20, 2, 6)
+    assert rules.parameters == {"q_bonus": 8, "finish_bonus": 4}
+
+
+def test_clients_of_q_come_as_far_apart_as_their_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[float] = []
+
+    async def act_all(*_: Any, apart: float, **options: Any) -> None:
+        found.append(apart)
+
+    monkeypatch.setattr(over_network, "act_all", act_all)
+    q_clients(1, {**clients(["ann", "dag"]), "wait": 7})
+    q_clients(1, {"players": [["ann", "dag"]]})
+
+    assert found == [7, 2]
+
+
+def test_a_server_of_tsuro_waits_for_the_players_that_it_reads_and_calls_them_by_their_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsuro = SERVERS["tsuro"]
+    monkeypatch.setitem(SERVERS, "tsuro", replace(tsuro, rules=replace(tsuro.rules, wait=5.0)))
+    port, told = free_port(), list[Any]()
+    players = [{"name": name, "strategy": "first"} for name in ("ann", "bob", "cyd")]
+    server = threading.Thread(target=lambda: told.append(tsuro_server(port, players)))
+    server.start()
+    tsuro_clients(LOOPBACK, port, players)
+    server.join()
+
+    assert told == [{"winners": [["ann"]], "cheaters": ["bob", "cyd"]}]  # the first choice may be against the rules
+    assert f"waiting 5 s for 1 to 3 at {LOOPBACK}:{port} " in capsys.readouterr().err
+
+
+def test_a_state_for_others_than_came_is_not_played() -> None:
+    server = {**config("ann", "bob", "cyd"), "server-wait": 0.3, "server-tries": 1}
+    port, told = free_port(), list[Any]()
+    serving = threading.Thread(target=lambda: told.append(q_server(port, server)))
+    serving.start()
+    q_clients(port, clients(["ann", "dag"], ["bob", "ldasg"]))
+    serving.join()
+
+    assert told == [[[], []]]
+
+
+def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "fairplay", "course", "serve", "fish", "--port", str(port), "--max", "6"]
+    with subprocess.Popen([*command, "--journal", tmp_path], stdout=subprocess.PIPE, text=True) as server:
+        fish_clients(6, port)
+        out, _ = server.communicate(timeout=60)
+
+    assert (server.returncode, json.loads(out)) == (0, [1, 0])
+    assert len(list((tmp_path / "matches").glob("*.jsonl"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fish", "xserver"), "write: fairplay course fish xserver PORT"),
+        (("fish", "xclients", "3"), "write: fairplay course fish xclients N PORT [HOST]"),
+        (("fish", "xclients", "x", "4000"), "N is a number from 0 to 1000, not 'x'"),
+        (("q", "xserver", "99999"), "PORT is a number from 0 to 65535, not '99999'"),
+        (("fish", "xstate", "4000"), "xstate takes no arguments"),
+        (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
+        (("tsuro", "xservers"), "xadmin, xserver, xclients"),
+        (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
+        (("q", "xclients", "4000", "--show", "DIR"), "xclients is one end of a line, so --cases and --show make no"),
+        (("fish", "xserver", "4000", "--verbose"), "--verbose makes no sense with xserver, only with xclients"),
+        (("fish", "xstate", "--verbose"), "--verbose makes no sense with xstate, only with xclients"),
+        (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:
+    assert said in refusal(fairplay("course", *words))
+
+
+@pytest.mark.parametrize("words", [("q", "xserver", "0"), ("tsuro", "xclients", "localhost", "1"), ("fish", "xstate")])
+def test_a_closed_standard_input_is_an_empty_one(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "fairplay", "course", *words]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: os.close(0), check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.endswith(" not 0\n") and done.stderr.count("\n") == 1
+
+
+def test_a_server_of_tsuro_that_is_started_at_a_terminal_reads_no_names_and_waits_for_clients() -> None:
+    with PseudoTerminal("course", "tsuro", "xserver", "0") as terminal:
+        terminal.until("waiting 60 s for 1 to 20 at 127.0.0.1:", patience=30)
+
+
+def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 0.2)
+    port = free_port()
+
+    assert refusal(fairplay("course", "fish", "xclients", "3", str(port))) == (
+        f"cannot connect to {LOOPBACK}:{port}: Connection refused"
+    )
+
+
+def test_clients_of_q_connect_to_the_host_of_their_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness_clients, "DIALLING", 5.0)
+
+    with pytest.raises(BadRequest, match=r"cannot find not\.\.a\.host: "):
+        q_clients(free_port(), {**clients(["ann", "dag"]), "host": "not..a.host"})
+
+
+TILE = {"color": "red", "shape": "star"}
+STATE = state_to(Q().deal(2, bytes(32)), ("ann", "bob"))
+SPOILT = {
+    "no configuration": ([], {}, "Expected `object`, got `array`"),
+    "no time": ({"per-turn": 0}, {}, "Expected `float` > 0.0"),
+    "a bonus that is none": ({"config-s": {"qbo": -5}}, {}, "q cannot be played with q_bonus=-5"),
+    "a coordinate far away": ({"state0": {**STATE, "map": [[10**30, [0, TILE]]]}}, {}, "a coordinate is too far away"),
+    "no players": ({}, {"players": 7}, "Expected `array`, got `int`"),
+}
+
+
+@pytest.mark.parametrize(("referee", "others", "why"), SPOILT.values(), ids=SPOILT)
+def test_a_case_that_is_none_is_refused(referee: Any, others: dict[str, Any], why: str) -> None:
+    server = config("ann", "bob", **referee) if isinstance(referee, dict) else referee
+
+    with pytest.raises(BadRequest, match=re.escape(why)):
+        xserver_xclients(server, {**clients(["ann", "dag"], ["bob", "dag"]), **others})
+
+
+def test_clients_for_whom_there_is_no_seat_hold_up_nobody() -> None:
+    many = [[f"player{number}", "dag"] for number in range(8)]
+
+    winners, misbehaved = xserver_xclients(config("player0", "player1", "player2", "player3"), clients(*many))
+
+    assert (bool(winners), misbehaved) == (True, [])
+
+
+def test_a_server_that_waits_for_nobody_plays_with_nobody() -> None:
+    assert xserver_xclients({**config("ann", "bob"), "server-wait": 0}, clients(["ann", "dag"])) == [[], []]
+
+
+def test_a_state_without_names_is_played_by_whoever_comes() -> None:
+    server = config("ann", "bob")
+    for player in server["ref-spec"]["state0"]["players"]:
+        del player["name"]
+
+    assert xserver_xclients(server, clients(["cyd", "dag"], ["dan", "dag"]))[1] == []
+
+
+LARGE = state_to(position({(0, at): NAMES[0] for at in range(300)}, [[NAMES[1]] * 6] * 2), ("ann", "bob"))
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b'["setup",[%b,[]]]' % json.dumps({**LARGE, "players": [LARGE["players"][0], 0], "tile*": 0}).encode(), ""),
+        (b"hello\n", "ann left: what came is no call: not JSON of a kind"),
+        (b'["dance",[]]', "ann left: what came is no call of the course: not a call of Q at this time: dance"),
+        (b'["setup",[7,[]]]', "ann left: what came is no call of the course: not a public state of Q"),
+        (b'["win",[tr', "ann left: the server hung up in the middle of a call"),
+        (b'["' + b"x" * 2_000_000, "ann left: a call of more than 1048576 bytes came"),
+        (b"", ""),
+    ],
+    ids=["a large map", "no JSON", "no call", "no state", "half a call", "too much", "nothing"],
+)
+def test_clients_say_what_a_server_did_that_they_left(
+    says: bytes, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Script(says) as host:
+        q_clients(host_and_port(host.address)[1], clients(["ann", "dag"]))
+
+    said = capsys.readouterr().err
+    assert said.startswith(f"fairplay: {why}" if why else "")
+    assert said.count("\n") == bool(why)
+
+
+def test_clients_say_what_is_wrong_with_a_server_for_which_they_play_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with Script(b'["playing-as",["black"]]', b'["others",["black"]]') as host:
+        tsuro_clients(*host_and_port(host.address), [{"name": "ann", "strategy": "first"}])
+
+    assert host.heard == [b'"void"', b'"void"']
+    [said] = capsys.readouterr().err.splitlines()
+    assert said == 'fairplay: ann: the server called others: others ["black"] does not fit black'
+
+
+def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with Script(b'["start",[true]]') as host:
+        fish_clients(1, host_and_port(host.address)[1], verbose=True)
+
+    said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
+    assert [re.sub(r"after \d\.\d{3} s", "after S s", line) for line in said] == [
+        'fairplay: playerA TIME > "playerA"',
+        'fairplay: playerA TIME < ["start",[true]]',
+        'fairplay: playerA TIME > "void" after S s',
+        "fairplay: playerA TIME the server has hung up",
+    ]
+
+
+@pytest.mark.parametrize("game", ["tsuro", "q"])
+def test_clients_of_other_games_log_their_calls_too(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Script() as host:
+        where, port = host_and_port(host.address)
+        if game == "tsuro":
+            tsuro_clients(where, port, [{"name": "ann", "strategy": "first"}], verbose=True)
+        else:
+            q_clients(port, {**clients(["ann", "dag"]), "host": where}, verbose=True)
+
+    said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
+    assert "fairplay: ann TIME the server has hung up" in said
+
+
+def test_the_command_of_the_clients_logs_calls_if_that_is_asked_for_and_prints_nothing() -> None:
+    with Script(b'["start",[true]]') as host:
+        port = host_and_port(host.address)[1]
+        done = fairplay("course", "fish", "xclients", "1", str(port), "--verbose")
+
+    assert (done.code, done.out) == (0, "")
+    assert ' < ["start",[true]]\n' in done.err
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")
+def test_clients_come_over_ipv6_too() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        clients = threading.Thread(target=fish_clients, args=(1, server.getsockname()[1], "::1"))
+        clients.start()
+        connection, _ = server.accept()
+        assert connection.recv(100) == b'"playerA"\n'
+        connection.close()
+        clients.join()
+
+
+@pytest.mark.parametrize("actor", [["ann", "dig"], ["ann", "dag", "dance"], ["ann", "dag", "win", 0]])
+def test_who_is_no_actor_is_refused(actor: list[Any]) -> None:
+    with pytest.raises(BadRequest, match="actor"):
+        xserver_xclients(config("ann", "bob"), clients(actor, ["bob", "dag"]))
+
+
+def test_arguments_are_numbers_or_hosts() -> None:
+    assert program_of("tsuro", "xclients", ("example.org", "4000"))[1] == ["example.org", 4000]
+
+
+def test_the_largest_numbers_are_taken() -> None:
+    assert program_of("fish", "xclients", ("1000", "65535"))[1] == [1000, 65535]

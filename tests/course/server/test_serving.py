@@ -1,0 +1,503 @@
+"""Serve the clients of a course over real sockets: the good get their result, and the bad hurt nobody else."""
+
+import asyncio
+import re
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.course.dialects.by_game import DIALECTS
+from fairplay.course.dialects.servers import SERVERS
+from fairplay.course.harness.clients import Actor, Deed, act
+from fairplay.course.harness.hostile import DEEDS, CourseDeed, misbehave_in_course
+from fairplay.course.server import serving as module
+from fairplay.course.server.lobby import MOST_TOLD, CourseLobby
+from fairplay.course.server.serving import NOTHING, Served, refuse_unfit, serve
+from fairplay.course.server.sign_up import SignUp
+from fairplay.games import game_with
+from fairplay.journal.replay import read
+from fairplay.journal.verify import verify
+from fairplay.players.address import house_strategy
+from fairplay.tournament import notebook
+from tests.course.channel.courses import come_in, honest
+from tests.players.programs import gained, holdings, soon
+from tests.some import some
+
+PLAYERS = {"fish": "lookahead:2", "tsuro": "second", "q": "dag"}
+NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
+LOOPBACK = "127.0.0.1"
+Come = Callable[[int], Awaitable[Any]]  # a client, that comes to a port
+
+
+def good(game: str, name: str, deed: Deed | None = None) -> Come:
+    """A client that plays well, but for a deed."""
+    actor = Actor(name, house_strategy(game, PLAYERS[game]), deed)
+    return lambda port: act(DIALECTS[game], LOOPBACK, port, actor)
+
+
+def silent(port: int) -> Awaitable[None]:
+    """A connection on which nothing is ever said."""
+
+    async def wait() -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        try:
+            await reader.read()
+        finally:
+            writer.close()
+
+    return wait()
+
+
+def told_port(line: str) -> int:
+    """The port at which a server waits, as it says first."""
+    [port] = re.findall(r" at \S+:(\d+)\b", line)
+    return int(port)
+
+
+async def serving(
+    game: str,
+    coming: Sequence[Come],
+    journal: str | None,
+    tell: list[str],
+    state: Any = None,
+    labels: Sequence[str] = (),
+    **rules: Any,
+) -> Served:
+    """What comes of a server to which these come, one after the other."""
+    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
+    server = asyncio.create_task(
+        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state, labels=labels)
+    )
+    while not tell:
+        await asyncio.sleep(0.01)
+    port, clients = told_port(tell[0]), []
+    try:
+        for come in coming:
+            clients.append(asyncio.ensure_future(come(port)))
+            await asyncio.sleep(0.01)
+        return await server
+    finally:
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+
+
+def played(
+    game: str, coming: Sequence[Come], journal: str | None = None, **rules: Any
+) -> tuple[Served, Any, list[str]]:
+    """What a server says in the end, and meanwhile."""
+    before, told = holdings(), list[str]()
+    served = asyncio.run(serving(game, coming, journal, told, **rules))
+    assert soon(lambda: gained(before).files == 0)
+    return served, SERVERS[game].result(served.ranks, served.out), told
+
+
+def ranked(served: Served) -> list[str]:
+    """All who are ranked."""
+    return [name for rank in served.ranks for name in rank]
+
+
+INVALID = Deed("setup", said=b"[99,99]\n")
+ILL_FORMED = Deed("setup", said=b"[1,]\n")
+
+
+@pytest.mark.parametrize(
+    ("coming", "result"),
+    [
+        ([good("fish", name) for name in NAMES[:5]], [1, 0]),
+        ([good("fish", name) for name in NAMES], [1, 0]),
+        ([silent, *(good("fish", name) for name in NAMES[:5])], [1, 0]),
+        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)], [1, 1]),
+        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", ILL_FORMED)], [1, 1]),
+    ],
+    ids=["five", "ten", "a nameless one", "invalid data", "ill-formed JSON"],
+)
+def test_a_tournament_of_fish_has_the_counts_of_the_course(coming: Sequence[Come], result: list[int]) -> None:
+    most = 5 if coming[0] is silent else len(coming)
+
+    assert played("fish", coming, most=most)[1] == result
+
+
+def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
+    coming = [*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)]
+
+    served, _, told = played("fish", coming, str(tmp_path))
+
+    paths = sorted((tmp_path / "matches").glob("*.jsonl"))
+    ejected = [out for path in paths for out in verify(read(path)).result.ejected]
+    assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
+    assert notebook.read(tmp_path).closed is not None
+    assert [line.partition(" from ")[0] for line in told if "eject" in line] == ["bad was ejected"]
+    assert told[-2].endswith(": illegal, rule 3.2: there is no tile at [99, 99]")
+    assert told[-1] == f"won: {', '.join(served.ranks[0])}; misbehaved: bad"
+
+
+def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
+    played("tsuro", [good("tsuro", "")], str(tmp_path))
+    told: list[str] = []
+
+    with pytest.raises(BadRequest, match="there is a tournament"):
+        asyncio.run(
+            serve(DIALECTS["tsuro"], SERVERS["tsuro"].rules, LOOPBACK, 0, tell=told.append, journal=str(tmp_path))
+        )
+
+    assert told == []
+
+
+def test_a_folder_of_a_name_that_no_folder_can_have_is_refused() -> None:
+    with pytest.raises(BadRequest, match="no journal can be written in"):
+        refuse_unfit(Path("a\0b"))
+
+
+def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
+    coming = [
+        good("fish", "early", Deed("start")),
+        *(good("fish", name) for name in NAMES[:4]),
+        good("fish", "late", Deed("end")),
+    ]
+
+    served, result, told = played("fish", coming)
+
+    assert served.out == ["early", "late"]
+    assert [line for line in told if "failed at" in line] == [
+        "early failed at start: gone, the connection was closed",
+        "late failed at end: gone, the connection was closed",
+    ]
+    assert result[1] == 2
+    assert "early" not in ranked(served)
+    assert "late" not in ranked(served)
+
+
+def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
+    heard: list[bytes] = []
+
+    async def mute(port: int) -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b'"mute" ')
+        heard.append(await reader.readline())
+        writer.write(b"7")
+        with suppress(ConnectionError):
+            heard.append(await reader.read())
+        heard.append(b"cut off")
+        writer.close()
+
+    async def last(port: int) -> None:
+        strategy = house_strategy("fish", PLAYERS["fish"])
+
+        def take_turn(view: Any) -> Any:
+            assert heard[-1:] == [b"cut off"]
+            return strategy(view)
+
+        await act(DIALECTS["fish"], LOOPBACK, port, Actor("last", take_turn))
+
+    served, *_ = played("fish", [mute, *(good("fish", name) for name in NAMES[:3]), last])
+
+    assert (served.out, heard[0]) == (["mute"], b'["start",[true]]\n')
+
+
+def test_a_client_that_is_silent_is_out_after_the_time_of_the_server() -> None:
+    coming = [good("fish", "mute", Deed("start", said=None)), *(good("fish", name) for name in NAMES[:5])]
+
+    *_, told = played("fish", coming, turn=1.0)
+
+    assert "mute failed at start: timed out, no answer within 1 s" in told
+
+
+def test_if_everybody_is_out_nobody_has_won() -> None:
+    coming = [good("fish", name, Deed("setup", said=b'"void"\n')) for name in NAMES[:6]]
+
+    served, result, told = played("fish", coming)
+
+    assert result == [0, 6]
+    assert told[-1] == f"won: nobody; misbehaved: {', '.join(served.out)}"
+    assert sorted(served.out) == sorted(NAMES[:6])
+
+
+def test_equal_names_are_told_apart_in_fish() -> None:
+    served, result, _ = played("fish", [good("fish", "ann") for _ in range(5)])
+
+    assert sorted(ranked(served)) == ["ann", "ann-2", "ann-3", "ann-4", "ann-5"]
+    assert result == [1, 0]
+
+
+@pytest.mark.parametrize("game", SERVERS)
+def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
+    served, _, told = played(game, [], most=4, wait=0.2)
+
+    assert served == NOTHING
+    assert told[-1].startswith("only 0 came")
+
+
+def test_another_waiting_period_lets_more_come() -> None:
+    async def late(port: int) -> None:
+        await asyncio.sleep(0.7)
+        await good("fish", "late")(port)
+
+    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], wait=0.5, tries=4)
+
+    assert len(ranked(served)) == 5
+    assert result == [1, 0]
+
+
+def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there() -> None:
+    rules, told = replace(SERVERS["q"].rules, wait=0.01), list[str]()
+
+    async def main() -> list[str | None]:
+        tasks: list[asyncio.Task[Any]] = []
+        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
+            await come_in(door, [honest("q", name) for name in NAMES[: rules.least]], tasks)
+            clients = await CourseLobby(rules, told.append).gathered(door)
+        await asyncio.gather(*tasks)
+        return [client.name for client in clients]
+
+    assert asyncio.run(main()) == list(NAMES[: rules.least])
+    assert told == []
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_there_are_as_many_waiting_periods_as_the_rules_say(tries: int) -> None:
+    rules, told = replace(SERVERS["q"].rules, wait=0.01, tries=tries), list[str]()
+
+    async def main() -> list[Any]:
+        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
+            return await CourseLobby(rules, told.append).gathered(door)
+
+    assert asyncio.run(main()) == []
+    assert sum("waiting once more" in line for line in told) == tries - 1
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 7, 11])
+def test_a_tournament_of_tsuro(players: int, tmp_path: Path) -> None:
+    served, result, _ = played("tsuro", [good("tsuro", "") for _ in range(players)], str(tmp_path))
+
+    assert served.out == []
+    assert result["winners"][0]
+    if players < 3:
+        assert result == {"winners": [[f"player{number}" for number in range(1, players + 1)]]}
+    for path in (tmp_path / "matches").glob("*.jsonl"):
+        assert verify(read(path)).result is not None
+
+
+def test_winners_of_tsuro_that_fail_at_the_end_are_cheaters() -> None:
+    served, result, _ = played("tsuro", [good("tsuro", "", Deed("end-of-tournament")) for _ in range(3)])
+
+    assert result == {"cheaters": ["player1", "player2", "player3"]}
+    assert len(served.out) == 3
+
+
+def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
+    served, result, _ = played("q", [good("q", name) for name in NAMES[:3]], str(tmp_path))
+
+    [path] = tmp_path.glob("*.jsonl")
+    recorded = verify(read(path))
+    assert result == [sorted(served.ranks[0]), []]
+    assert recorded.names == NAMES[:3]
+
+
+def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
+    state = game_with("q", {}).deal(2, bytes(32))
+
+    served, *_ = played("q", [good("q", name) for name in NAMES[:2]], str(tmp_path), state=state)
+
+    [path] = tmp_path.glob("*.jsonl")
+    recorded = verify(read(path))
+    assert recorded.names == NAMES[:2]
+    assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
+
+
+def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
+    state = game_with("q", {}).deal(2, bytes(32))
+
+    served, _, told = played("q", [good("q", name) for name in NAMES[:3]], state=state)
+
+    assert (served, told[-1]) == (NOTHING, "3 came, and the state is for 2")
+
+
+def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
+    # who goes second may have no turn: a match is over as soon as somebody has placed a whole hand
+    *_, told = played("q", [good("q", "bad", Deed("take-turn", said=b"[]\n")), good("q", "ann")])
+
+    assert told[-3:] == [
+        "playing with bad, ann",
+        "bad was ejected: illegal, rule 3.1: a placement has at least one tile",
+        "won: ann; misbehaved: bad",
+    ]
+
+
+def test_q_turns_away_who_has_the_name_of_another() -> None:
+    served, _, told = played("q", [good("q", "ann"), good("q", "ann"), good("q", "bob")], most=2)
+
+    assert sorted(ranked(served)) == ["ann", "bob"]
+    assert told[2].endswith(" did not sign up: somebody else is called ann")
+
+
+def test_clients_that_say_no_names_are_called_by_labels_and_then_by_their_numbers() -> None:
+    served, *_ = played("tsuro", [good("tsuro", "") for _ in range(3)], labels=["ann"])
+
+    assert sorted(ranked(served)) == ["ann", "player2", "player3"]
+
+
+def test_where_somebody_came_from_is_said_behind_a_name_that_it_did_not_say() -> None:
+    *_, told = played("tsuro", [good("tsuro", "")], most=1)
+    came = told[1].partition(" ")[0]
+    *_, said = played("fish", [good("fish", "ann") for _ in range(5)])
+
+    assert told[1].startswith(f"{came} has signed up: ")
+    assert told[2] == f"playing with player1 ({came})"
+    [playing] = [line for line in said if line.startswith("playing with")]
+    assert re.fullmatch(r"playing with ann(, ann-\d \(127\.0\.0\.1:\d+\)){4}", playing)
+
+
+def saying(text: bytes) -> Come:
+    """A client that says something in place of its name."""
+
+    async def say(port: int) -> None:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(text)
+        await reader.read()
+        writer.close()
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (b'"student one!"', '"student one!" is no name (1 to 12 letters)'),
+        (b'"\x1b[2J"', '"�[2J" is no name (1 to 12 letters)'),
+        (b'"' + b"x" * 500 + b'" ', f'"{"x" * 38}… is no name (1 to 12 letters)'),
+        (b"ann\n", "ann is no name (1 to 12 letters)"),
+        (b"", "it said no name within 0.3 s"),
+    ],
+)
+def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None:
+    *_, told = played("fish", [saying(says)], most=2, least=1, wait=0.8, name_limit=0.3)
+
+    [line] = [line for line in told if "did not sign up" in line]
+    assert re.fullmatch(r"127\.0\.0\.1:\d+ did not sign up: " + re.escape(why), line)
+
+
+def test_who_is_still_silent_when_the_door_is_shut_is_told_to_the_host() -> None:
+    *_, told = played("fish", [silent], most=2, least=1, wait=0.3)
+
+    assert told[1].endswith(" did not sign up: it had said no name when it had to go")
+
+
+def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
+    *_, told = played("fish", [saying(b"7 ")] * 25, most=2, least=1, wait=1.0)
+
+    refused = [line for line in told if "did not sign up" in line]
+    assert len(refused) == MOST_TOLD + 1 == 21
+    assert refused[-2].endswith("7 is no name (1 to 12 letters); from now on these are only counted")
+    assert refused[-1] == "5 more did not sign up"
+
+
+def test_a_crowd_of_which_each_was_told_is_not_counted() -> None:
+    *_, told = played("fish", [saying(b"7 ")] * MOST_TOLD, most=2, least=1, wait=1.0)
+
+    assert len([line for line in told if "did not sign up" in line]) == MOST_TOLD
+
+
+CALLS = {
+    "fish": ("start", "playing-as", "playing-with", "setup", "take-turn", "end"),
+    "tsuro": ("playing-as", "others", "initial", "take-turn", "end-of-tournament"),
+    "q": ("setup", "take-turn", "new-tiles", "win"),
+}
+
+
+def misbehaving(game: str, call: str, deed: CourseDeed) -> Come:
+    """A client that plays well up to a call."""
+
+    def work(port: int) -> bool:
+        strategy = house_strategy(game, PLAYERS[game])
+        return misbehave_in_course(LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad")
+
+    return lambda port: asyncio.to_thread(work, port)
+
+
+@pytest.mark.parametrize(("game", "call"), [(game, call) for game, calls in CALLS.items() for call in calls])
+def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) -> None:
+    before, honest = holdings(), [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
+    deeds = [deed for deed in DEEDS.values() if not (deed.at_next and call == CALLS[game][-1])]
+    state = game_with("q", {}).deal(4, bytes(32)) if game == "q" else None  # in which everybody is told of new tiles
+
+    async def main() -> list[Served]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3 * len(deeds)))
+        return await asyncio.gather(
+            *(serving(game, [misbehaving(game, call, deed), *honest], None, [], state, turn=2.0) for deed in deeds)
+        )
+
+    everywhere = list(zip(deeds, asyncio.run(main()), strict=True))
+
+    named = {deed.name: ["bad" if game == "tsuro" else name for name in served.out] for deed, served in everywhere}
+    assert named == {deed.name: ["bad"] for deed in deeds}  # in Tsuro they have no names, and connect in any order
+    for _, served in some(everywhere):
+        assert ranked(served)
+        assert not set(served.out) & set(ranked(served))
+    assert soon(lambda: gained(before).files == 0)
+
+
+def test_a_server_that_is_called_off_leaves_nothing() -> None:
+    before = holdings()
+    dialect, rules = DIALECTS["fish"], replace(SERVERS["fish"].rules, most=5, turn=30.0)
+
+    async def main() -> None:
+        told: list[str] = []
+        serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, tell=told.append))
+        while not told:
+            await asyncio.sleep(0.01)
+        port = told_port(told[0])
+        coming = [good("fish", name, Deed("take-turn", said=None)) for name in NAMES[:5]]
+        clients = [asyncio.ensure_future(come(port)) for come in coming]
+        await asyncio.sleep(0.7)  # all of them wait for somebody who is silent
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+        await asyncio.gather(*clients, return_exceptions=True)
+
+    asyncio.run(main())
+
+    assert soon(lambda: gained(before).files == 0)
+    assert soon(lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon])
+
+
+def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    began, called_off, conducted = threading.Event(), threading.Event(), module.conducted
+
+    def late(*arguments: Any) -> Any:
+        began.set()
+        called_off.wait(20)
+        return conducted(*arguments)
+
+    monkeypatch.setattr(module, "conducted", late)
+
+    async def main() -> None:
+        rules, told = replace(SERVERS["tsuro"].rules, most=3), list[str]()
+        server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, tell=told.append))
+        while not told:
+            await asyncio.sleep(0.01)
+        clients = [asyncio.ensure_future(good("tsuro", "")(told_port(told[0]))) for _ in range(3)]
+        await asyncio.to_thread(began.wait, 20)
+        server.cancel()
+        await asyncio.sleep(0.05)
+        called_off.set()
+        with pytest.raises(asyncio.CancelledError):
+            await server
+        assert list(tmp_path.iterdir()) == []
+        await asyncio.gather(*clients)
+
+    asyncio.run(main())
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,374 @@
+"""Find external games: installed, or registered; and never because a file names one."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairplay import BadJournal, BadRequest, MatchSpec
+from fairplay.core.errors import FairplayError
+from fairplay.games import EXTERNAL, GAMES, external_names, game_options, game_with, is_known, register, rules_of, title
+from fairplay.hosting.run import new_match, run, run_async
+from fairplay.hosting.sitting import locations
+from fairplay.hosting.spec import Entrant
+from fairplay.journal.replay import read
+from fairplay.players.location import Command, House, Near, Person, near
+from fairplay.players.thinking import POOL
+from tests.cli.command import fairplay, refusal
+from tests.games.others import COIN, module, nothing_known, package
+from tests.journal.journals import plain, sealed
+from tests.journal.libraries import FISH, play, simple
+from tests.some import some
+
+__all__ = ["nothing_known"]
+pytestmark = pytest.mark.usefixtures("nothing_known")
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path, with a module of a game in it."""
+    module(tmp_path, "game_coin")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_an_installed_game_is_known_by_its_name(path: Path) -> None:
+    package(path, "coins", "coin = game_coin:Coin")
+
+    assert is_known("coin")
+    assert external_names() == ["coin"]
+    assert "game_coin" not in sys.modules
+    assert game_with("coin", {}).name == "coin"
+    assert [*title("coin").house] == ["random", "lookahead"]
+    assert (title("coin").source, title("coin").option) == ("coin", ())
+    assert run(MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("lookahead")))).result
+
+
+def test_what_a_module_brings_itself_comes_before_what_is_free(path: Path) -> None:
+    module(
+        path,
+        "game_own",
+        f'{COIN}\nQUICK = {{}}\nHELP = "Just say it."\ndef write(action):\n    return "tails"\n',
+        "own",
+    )
+    package(path, "coins", "own = game_own:Coin")
+
+    assert title("own").help == "Just say it."
+    assert title("own").write(None) == "tails"
+    assert title("own").read.__module__ == "fairplay.kit.notation"
+
+
+def test_what_a_module_imports_is_not_taken_for_its_own(path: Path) -> None:
+    module(path, "game_own", f"{COIN}\nfrom json import loads as read\n", "own")
+    package(path, "coins", "own = game_own:Coin")
+
+    assert title("own").read.__module__ == "fairplay.kit.notation"
+
+
+def test_a_game_that_is_not_of_the_kit_says_what_it_does_not_bring() -> None:
+    register("py:tests.toy:Toy")
+
+    with pytest.raises(BadRequest, match="toy brings no 'HOUSE', which only games made from"):
+        _ = title("toy").house
+    assert title("toy").ladder == ()
+
+
+BROKEN = {
+    "game_bad:Coin": "cannot be loaded: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
+    "game_coin:Nobody": "cannot be loaded: AttributeError",
+    "game_absent:Coin": "cannot be loaded: ModuleNotFoundError",
+    "game_coin:Heads": "is no game: it is no class that is made from fairplay.Game",
+    "game_coin:COINS": "is no game",
+    "game_coin:BoardGame": "is no whole game: it has no 'name'",
+    "game_coin:Half": "is no whole game: it has no 'moves'",
+    "game_coin:Loud": "no game can be called 'LOUD!'",
+    "game_coin:Crowd": "its seats are no range",
+    "game_coin:Other": "is called 'other', but its entry point 'bad'",
+}
+MORE = """
+COINS = 7
+class Half(BoardGame[bool, Heads], frozen=True):
+    name = "bad"
+    start = after = rows = Coin.start
+class Loud(Coin, frozen=True):
+    name = "LOUD!"
+class Crowd(Coin, frozen=True):
+    name, seats = "bad", range(0)
+class Other(Coin, frozen=True):
+    name = "other"
+"""
+
+
+@pytest.mark.parametrize(("entry", "why"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_package_breaks_nothing_else(path: Path, entry: str, why: str) -> None:
+    module(path, "game_bad", "import nothing_of_the_kind")
+    module(path, "game_coin", COIN + MORE)
+    package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
+
+    assert why in refusal(fairplay("play", "bad", "random", "random"))
+    assert fairplay("play", "coin", "random", "random", "--quiet").code == 0
+    listed = fairplay("games")
+    assert (listed.code, listed.err) == (0, "")
+    assert listed.out.count("\nbad: ") == 1
+    assert why in listed.out
+    assert "\ncoin: Heads win. 2 players." in listed.out
+    assert fairplay("--help").code == 0
+    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+
+
+def test_a_hostile_package_is_not_run_for_another_game_and_ends_no_list(path: Path) -> None:
+    trace = path / "trace"
+    module(path, "game_bad", f"import sys\nopen({str(trace)!r}, 'w').close()\nsys.exit(3)")
+    package(path, "coins", "bad = game_bad:Bad\nfish = game_bad:Bad\ncoin = game_coin:Coin")
+
+    for game in ("fish", "coin"):
+        assert fairplay("play", game, "random", "random", "--quiet", "--games", "2", "--jobs", "1").code == 0
+    assert "bad" in refusal(fairplay("play", "bed", "random", "random"))
+    assert not trace.exists()
+    listed = fairplay("games")
+    assert (listed.code, trace.exists()) == (0, True)
+    assert "\ncoin: Heads win." in listed.out
+
+
+def test_two_packages_with_one_name_are_told(path: Path) -> None:
+    module(path, "game_more")
+    package(path, "coins", "coin = game_coin:Coin")
+    package(path, "more-coins", "coin = game_more:Coin")
+
+    said = refusal(fairplay("play", "coin", "random", "random"))
+
+    assert said == "two packages bring a game 'coin': coins and more-coins; uninstall one of them"
+    assert "game_coin" not in sys.modules
+
+
+def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
+    package(path, "coins", "coin = game_coin:Coin")
+    package(path / "again", "coins-again", "coin = game_coin:Coin")
+    sys.path.append(str(path / "again"))
+    try:
+        assert rules_of("coin").name == "coin"
+    finally:
+        sys.path.remove(str(path / "again"))
+
+
+def test_nobody_takes_the_place_of_a_game_of_ours(path: Path) -> None:
+    module(path, "game_fish", name="fish")
+    package(path, "coins", "fish = game_fish:Coin")
+
+    assert rules_of("fish").__module__ == "fairplay.games.fish.game"
+    assert external_names() == []
+    with pytest.raises(BadRequest, match="there is a game 'fish' already, of fairplay's own"):
+        register("py:game_fish:Coin")
+    assert "fish" not in EXTERNAL
+
+
+def test_a_registered_game_comes_before_an_installed_one_and_only_once(path: Path) -> None:
+    module(path, "game_more")
+    package(path, "coins", "coin = game_coin:Coin")
+    assert title("coin").rules.__module__ == "game_coin"
+
+    assert register("py:game_more:Coin") == "coin"
+
+    assert title("coin").rules.__module__ == "game_more"
+    assert title("coin").option == ("--game", "py:game_more:Coin")
+    assert register("py:game_more:Coin") == "coin"
+    with pytest.raises(BadRequest, match="there is a game 'coin' already, which is py:game_more:Coin"):
+        register("py:game_coin:Coin")
+    assert game_options() == ("--game", "py:game_more:Coin")
+
+
+def test_a_library_reads_a_journal_again_once_its_game_is_known(path: Path, tmp_path: Path) -> None:
+    games = str(tmp_path / "games")
+    spec = MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("random")), journal=games)
+    register("py:game_coin:Coin")
+    assert run(spec).result is not None
+    EXTERNAL.clear()
+
+    unknown = fairplay("library", "list", games).out
+    register("py:game_coin:Coin")
+    known = fairplay("library", "list", games).out
+
+    assert (unknown.count("unreadable"), known.count("unreadable"), known.count("finished")) == (1, 0, 1)
+
+
+def test_a_class_is_registered_by_value_and_travels_by_where_it_can_be_imported(path: Path) -> None:
+    from game_coin import Coin  # type: ignore[import-not-found]
+
+    assert register(Coin) == "coin"
+
+    assert title("coin").source == "py:game_coin:Coin"
+    assert MatchSpec.of(Coin(), (Entrant("random"),) * 2).game == "py:game_coin:Coin"
+
+
+def test_a_class_that_no_other_process_can_import_is_played_in_this_one(path: Path) -> None:
+    from game_coin import Coin
+
+    class Here(Coin, frozen=True):  # type: ignore[misc,call-arg]
+        name = "here"
+
+    spec = MatchSpec.of(Here(), (Entrant("random"),) * 2)
+    done = asyncio.run(run_async(spec))
+
+    assert (spec.game, title("here").source, done.host_fault) == ("here", "", "")
+    assert isinstance(near("random", "here", bytes(32)), Near)
+    assert not isinstance(near("random", "here", bytes(32)), House)
+
+
+def test_a_spec_names_its_game_by_its_address(path: Path) -> None:
+    spec = MatchSpec(game="py:game_coin:Coin", entrants=(Entrant("random"),) * 2, journal=str(path), id="one")
+
+    first = run(spec)
+    EXTERNAL.clear()
+    again = run(spec)
+
+    assert first.result is not None
+    assert again.result == first.result
+
+
+ASKS = """
+import os, sys
+from game_coin import Heads
+def take_turn(view):
+    assert not [name for name, value in os.environ.items() if "game_coin" in value or "FAIRPLAY_GAMES" in name]
+    return Heads()
+"""
+
+
+def test_processes_are_told_of_a_game_by_their_command_lines_and_not_by_the_environment(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path)
+    (path / "bot.py").write_text(ASKS)
+    before = dict(os.environ)
+
+    POOL.close()  # they are started anew, in this folder
+    coin, players = register("py:game_coin:Coin"), (Entrant("./bot.py"), Entrant("random"))
+    for entrants in (players, players[::-1]):  # whoever is first says heads, and it is over
+        done = asyncio.run(run_async(MatchSpec(game=coin, entrants=entrants, sandbox="none")))
+        assert (done.host_fault, done.evidence) == ("", ())
+        assert done.result is not None and not done.result.ejected
+    assert dict(os.environ) == before
+    pages = [Path(f"/proc/{process.pid}/environ").read_bytes() for process in some(POOL.processes)]
+    assert not [page for page in pages if b"game_coin" in page]
+
+
+def test_a_program_of_an_author_registers_its_game_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path)
+    game = "from game_coin import Coin\nfrom fairplay.games import register\nregister(Coin)\n"
+    (path / "bot.py").write_text(f"{ASKS}\n{game}from fairplay.bot import run\nrun(take_turn)\n")
+    bot = Entrant(f"exec:{sys.executable} bot.py")
+
+    done = run(MatchSpec(game="py:game_coin:Coin", entrants=(bot, Entrant("random")), sandbox="none"))
+
+    assert (done.host_fault, done.evidence) == ("", ())
+    assert done.result is not None and not done.result.ejected
+
+
+def test_a_match_hears_of_its_own_game_alone(path: Path) -> None:
+    module(path, "game_more", name="more")
+    register("py:game_coin:Coin")
+    register("py:game_more:Coin")
+    (path / "bot.py").write_text(ASKS)
+    bot, seats = str(path / "bot.py"), {}
+
+    for game in ("coin", "more", "fish"):
+        sitting = new_match(MatchSpec(game=game, entrants=(Entrant(bot), Entrant("human")), sandbox="none"))
+        seats[game] = locations(sitting.match, sitting.addresses), sitting.terms.sandbox
+
+    for game, file in {"coin": "game_coin", "more": "game_more"}.items():
+        (command, person), sandbox = seats[game][0].values(), seats[game][1]
+        assert isinstance(command, Command) and command.words[-3:] == (bot, "--game", f"py:{file}:Coin")
+        assert person == Person(("--game", f"py:{file}:Coin"))
+        assert sandbox is not None and sandbox.shown == (str(path / f"{file}.py"),)
+    (command, person), sandbox = seats["fish"][0].values(), seats["fish"][1]
+    assert isinstance(command, Command) and command.words[-1] == bot
+    assert person == Person()
+    assert sandbox is not None and sandbox.shown == ()
+
+
+@pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "coin", "py:os:system", "../coin", ""])
+def test_nothing_is_imported_because_a_record_names_it(named: str, path: Path, tmp_path: Path) -> None:
+    (path / "game_coin.py").write_text("raise SystemExit('imported')")
+    journal = play(tmp_path, FISH, [simple(FISH)] * 2)
+    lines = plain(journal)
+    lines[0]["game"] = named
+    journal.write_bytes(sealed(lines))
+
+    with pytest.raises(BadJournal, match=r"line 1: there is no game .*; one of your own is named by --game"):
+        read(journal)
+    for verb in ("verify", "replay", "why"):
+        assert "there is no game" in refusal(fairplay(verb, str(journal)))
+    assert fairplay("library", "list", str(journal.parent)).code == 0
+    assert "game_coin" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("py:game_coin", "'py:game_coin' names no game; write py:module:Name"),
+        ("py:game_coin:Nobody", "there is no 'Nobody' in game_coin"),
+        ("py:game_absent:Coin", "py:game_absent:Coin cannot be loaded: ModuleNotFoundError"),
+        ("py:os:getcwd", "what py:os:getcwd names is no game"),
+    ],
+)
+def test_what_is_no_game_cannot_be_registered(path: Path, address: str, why: str) -> None:
+    with pytest.raises(FairplayError) as refused:
+        register(address)
+
+    assert why in str(refused.value)
+    assert not EXTERNAL
+
+
+def test_an_option_behind_two_dashes_registers_no_game() -> None:
+    assert refusal(fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [("--game", "Option '--game' requires an argument."), ("--game=", "--game : write py:module:Name; ")],
+)
+def test_an_option_without_a_game_is_refused(option: str, why: str) -> None:
+    assert refusal(fairplay("rules", option)).startswith(why)
+
+
+def test_the_option_takes_the_name_of_a_game_that_is_known_where_a_verb_names_one() -> None:
+    assert fairplay("rules", "--game", "fish") == fairplay("rules", "fish")
+
+
+def test_a_verb_without_a_game_takes_games_by_their_addresses_alone() -> None:
+    assert refusal(fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
+
+
+@pytest.mark.parametrize("option", ["--config", "--tournament"])
+def test_a_game_of_an_option_is_not_served_instead_of_what_the_file_of_a_server_says(option: str, path: Path) -> None:
+    done = fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
+
+    assert refusal(done).startswith(f"{path}/missing.toml: cannot be read: ")
+
+
+def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise AssertionError("it was looked for")
+
+    monkeypatch.setattr("fairplay.games.registry.find", fail)
+
+    assert [rules_of(name).name for name in GAMES] == [*GAMES]
+    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+
+
+def test_thinking_processes_that_run_already_hear_of_a_game_that_is_registered_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    POOL.close()  # they are started anew, in this folder
+    first = asyncio.run(run_async(MatchSpec(game="fish", entrants=(Entrant("greedy"),) * 2, parameters={"rows": 3})))
+    module(tmp_path, "game_coin")
+
+    coin = register("py:game_coin:Coin")
+    later = asyncio.run(run_async(MatchSpec(game=coin, entrants=(Entrant("lookahead"),) * 2)))
+
+    assert (first.host_fault, later.host_fault) == ("", "")
+    assert later.result is not None

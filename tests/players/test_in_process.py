@@ -1,0 +1,71 @@
+"""Reach players in this process by the protocol: what they raise is their failure, and nonsense is refused."""
+
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.messages import Tell
+from fairplay.players.in_process import InProcess
+from fairplay.protocol import wire
+from fairplay.transport.line import Closed, Heard
+from tests.players.a_house import FISH, TURN
+
+HELLO = wire.hello(FISH, match_id="m", nonce="h", limit=5.0).rstrip(b"\n")
+CHANGED = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None))))
+NEWS = wire.question(Tell([]), FISH, match_id="m", turn=1, nonce="n", limit=5.0).rstrip(b"\n")
+
+
+class Raising:
+    """Raises an error when it hears of its first change, or of news."""
+
+    def __init__(self, at_change: Exception | None = None, at_news: Exception | None = None) -> None:
+        self._at_change, self._at_news = at_change, at_news
+
+    def take_turn(self, view: Any) -> Any:
+        return None
+
+    def changed(self, view: Any) -> None:
+        error, self._at_change = self._at_change, None
+        if error is not None:
+            raise error
+
+    def tell(self, news: Any) -> None:
+        if self._at_news is not None:
+            raise self._at_news
+
+
+def asked(line: InProcess, text: bytes) -> Heard:
+    heard: list[Heard] = []
+    line.ask(text, heard.append)
+    return heard[0]
+
+
+def seated(player: Any) -> InProcess:
+    line = InProcess(lambda game: player)
+    assert isinstance(asked(line, HELLO), bytes)
+    return line
+
+
+def test_a_player_that_failed_at_a_change_has_failed_although_others_follow() -> None:
+    line = seated(Raising(at_change=ValueError("oh no")))
+
+    line.offer(CHANGED)
+    line.offer(CHANGED)
+
+    assert isinstance(asked(line, NEWS), Closed)
+
+
+def test_an_error_of_ours_that_a_player_raises_is_its_failure() -> None:
+    failed = asked(seated(Raising(at_news=BadRequest("of its own"))), NEWS)
+
+    assert isinstance(failed, Closed)
+    assert str(failed) == "the player raised BadRequest"
+
+
+def test_a_view_that_makes_no_sense_is_not_the_fault_of_the_player() -> None:
+    turn = wire.question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=5.0).rstrip(b"\n")
+    line = seated(Raising())
+
+    with pytest.raises(BadRequest):
+        asked(line, turn.replace(b'"view":', b'"view":{"no":"view"},"view_":'))

@@ -1,0 +1,204 @@
+"""Cancel at every single await while a player connects to a host, and while it plays there: nothing may be left."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Any
+
+import pytest
+
+from fairplay.players.door import listening
+from fairplay.players.process import Program
+from fairplay.players.relay import Relay
+from fairplay.players.session import HostSession
+from fairplay.protocol import player_side, wire
+from fairplay.protocol.player_side import PlayerSide
+from fairplay.protocol.wire import Hello
+from fairplay.sandbox.level import Level, Sandbox
+from fairplay.server.sign_in.tls import tls_context
+from fairplay.transport import dialler
+from fairplay.transport.connection import over_tcp
+from fairplay.transport.dialler import connect_once, dial
+from fairplay.transport.hall import Hall
+from fairplay.transport.line import Closed, received
+from fairplay.transport.websocket import over_websocket
+from tests.players.a_house import END, FISH, RECEIPT, TURN
+from tests.players.cancelling import When, cancelled_at
+from tests.players.programs import holdings
+from tests.server.sign_in import test_reception
+
+certificate = test_reception.certificate
+MOST = 2000  # awaits, which nothing here comes near
+AMPLE = 60.0  # seconds
+BOT = r"""
+while read -r line; do
+    nonce=${line#*'"nonce":"'}
+    case $line in '{"type":"take_turn"'*) answer='{"type":"place","at":[0,0]}';; *) answer=null;; esac
+    echo '{"nonce":"'"${nonce%%'"'*}"'","answer":'"$answer}"
+done
+"""
+
+every_time = pytest.mark.parametrize("when", When)
+
+
+async def at_every_await(round_at: Callable[[int], Awaitable[bool]]) -> int:
+    """Do it again and again, cancelled at the first await, the second and so on; how many there are."""
+    complaints: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
+    at, goes_on = 0, True
+    while goes_on:
+        at += 1
+        assert at < MOST
+        before = open_now()
+        goes_on = await round_at(at)
+        await some_turns()
+        assert asyncio.all_tasks() == {asyncio.current_task()}, at
+        assert open_now() == before, at
+    gc.collect()
+    assert complaints == []
+    return at
+
+
+async def some_turns() -> None:
+    """Let what was cut be really closed."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+def open_now() -> tuple[int, int]:
+    """Files and sockets, and children."""
+    found = holdings()
+    return found.files, found.children
+
+
+# To connect
+
+
+@asynccontextmanager
+async def host(scheme: str, files: tuple[str, str]) -> AsyncIterator[str]:
+    """A host that lets everybody in and says nothing; where it is."""
+    tls = tls_context(*files) if scheme in ("tls", "wss") else None
+    over = over_websocket if scheme in ("ws", "wss") else over_tcp
+
+    async def greet(connection: socket.socket, place: str) -> None:
+        line = await over(connection, tls)
+        try:
+            with suppress(Closed):
+                await received(line)
+        finally:
+            await line.hang_up(b"", 0.0)
+
+    with listening("127.0.0.1", 0) as door:
+        async with Hall(door, greet):
+            yield f"{scheme}://127.0.0.1:{door.getsockname()[1]}"
+
+
+@every_time
+@pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
+def test_a_cancel_at_any_await_of_dialling_leaves_nothing(
+    scheme: str, when: When, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected: list[socket.socket] = []
+
+    async def noted(*place: Any) -> socket.socket:
+        connected.append(await connect_once(*place))
+        return connected[-1]
+
+    monkeypatch.setattr(dialler, "connect_once", noted)
+
+    async def visit(address: str, ca: str | None) -> None:
+        line = await dial(address, wait=AMPLE, ca=ca)
+        try:
+            line.send(b"hello\n")
+        finally:
+            await line.hang_up(b"so long\n", AMPLE)
+
+    async def each(at: int) -> bool:
+        async with host(scheme, certificate) as address:
+            ca = certificate[0] if scheme in ("tls", "wss") else None
+            was_cancelled = await cancelled_at(at, when, visit(address, ca))
+            await some_turns()
+            assert [each.fileno() for each in connected] == [-1] * len(connected), at  # the host has not hung up
+            return was_cancelled
+
+    async def with_threads() -> int:
+        await asyncio.to_thread(int)  # one stays, for names to be looked up
+        return await at_every_await(each)
+
+    assert asyncio.run(with_threads()) > 2
+
+
+# To play
+
+
+def visit_of(number: int) -> list[bytes]:
+    """What a server says over a connection: over the first one, only the beginning of a match."""
+    nonces = (f"{number}-{question}" for question in count())
+
+    def asked(message: Any, match: str) -> bytes:
+        return wire.question(message, FISH, match_id=match, turn=1, nonce=next(nonces), limit=AMPLE)
+
+    def begun(match: str) -> list[bytes]:
+        return [wire.hello(FISH, match_id=match, nonce=next(nonces), limit=AMPLE), asked(TURN, match)]
+
+    hello = wire.Hello(match="", turn=0, nonce=next(nonces), limit=AMPLE, protocol=wire.PROTOCOL)
+    said = [wire.encode(hello) + b"\n", wire.encode(wire.Welcome(name="ann", window=AMPLE, token="pass")) + b"\n"]
+    if number == 1:
+        return said + begun("m1")
+    said += [*begun("m1"), asked(END, "m1")]
+    said.append(wire.closing(RECEIPT, match_id="m1", turn=1, nonce=next(nonces), limit=AMPLE))
+    return [*said, wire.suspended("it is late", 0.0)]
+
+
+@asynccontextmanager
+async def server() -> AsyncIterator[str]:
+    """A server that cuts the first connection in the middle of a match."""
+    numbers = count(1)
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            for line in visit_of(next(numbers)):
+                writer.write(line)
+                is_question = b'"nonce"' in line and b'"closing"' not in line
+                if is_question and not await reader.readline():
+                    break
+        writer.transport.abort()
+
+    listener = await asyncio.start_server(meet, "127.0.0.1", 0)
+    others = asyncio.all_tasks()
+    try:
+        yield f"127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    finally:
+        listener.close()
+        await asyncio.sleep(0)
+        if meetings := asyncio.all_tasks() - others:
+            await asyncio.wait(meetings)
+
+
+@pytest.mark.parametrize("when", [When.THERE, When.OFTEN])
+def test_a_cancel_at_any_await_of_playing_leaves_nothing(when: When, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_side, "FIRST_PAUSE_S", 0.001)
+    played: list[int] = []
+
+    async def start(hello: Hello) -> Program:
+        return await Program.start(["sh", "-c", BOT], sandbox=Sandbox(Level.NONE))
+
+    async def play(address: str) -> None:
+        side = PlayerSide(name="ann")
+        async with HostSession(address, side, tell=lambda text: None, wait=AMPLE) as session:
+            await Relay(session, start).play()
+        played.append(side.played)
+
+    async def each(at: int) -> bool:
+        async with server() as address:
+            return await cancelled_at(at, when, play(address))
+
+    async def with_threads() -> int:
+        await asyncio.to_thread(int)  # one stays, for names to be looked up
+        return await at_every_await(each)
+
+    assert asyncio.run(with_threads()) > 20
+    assert played == [1]  # when there was no await left

@@ -1,0 +1,431 @@
+"""Stay at a server: for match after match, and over one connection after the other."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.players import relay, session
+from fairplay.protocol import player_side, wire
+from fairplay.protocol.wire import Goodbye
+from fairplay.transport.line import Lost
+from tests.players.a_house import END, FISH, RECEIPT, TURN, Guest, House
+from tests.players.joined import join_host
+
+FIRST = {"type": "place", "at": [0, 0]}
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait long."""
+    monkeypatch.setattr(player_side, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.01)
+    for module in (player_side, relay, session):
+        monkeypatch.setattr(module, "RECEIPT_TIMEOUT_S", 0.2)
+
+
+class Player:
+    """Takes the first action, and counts how often it is asked; before it answers, something else may happen."""
+
+    def __init__(self, before: Callable[[], None] = lambda: None) -> None:
+        self.turns = 0
+        self.before = before
+
+    def take_turn(self, view: Any) -> Any:
+        self.turns += 1
+        self.before()
+        return next(FISH.actions(view))
+
+
+class Stay:
+    """What came of a session: who played, what was told, and how it ended."""
+
+    def __init__(self, house: House, make: Callable[[], Any] = Player, **options: Any) -> None:
+        self.players: list[Any] = []
+        self.all_told: list[str] = []
+
+        def seated(game: Any) -> Any:
+            self.players.append(make())
+            return self.players[-1]
+
+        with house:
+            self.end = join_host(house.address, seated, tell=self.all_told.append, **{"idle_timeout_s": 5.0, **options})
+
+    @property
+    def told(self) -> list[str]:
+        """What was told, but for each connection."""
+        return [text for text in self.all_told if not text.startswith("connected to ")]
+
+
+def cut(guest: Guest) -> None:
+    """Let it in, and hang up in the middle of everything."""
+    guest.welcome()
+    guest.begin()
+
+
+def let_go(guest: Guest) -> Any:
+    """Let it in and go again; what it says about itself."""
+    said = guest.welcome(token="")
+    guest.say(wire.suspended("enough", 0))
+    return said
+
+
+# Match after match.
+
+
+def test_it_stays_from_match_to_match_until_the_house_has_nothing_more() -> None:
+    def meet(guest: Guest) -> list[Any]:
+        said = [guest.welcome(), guest.play(), guest.play(), guest.play()]
+        guest.say(wire.suspended("the tournament is over", 0))
+        return said
+
+    house = House(meet)
+    stay = Stay(house, name="ann", game="fish")
+
+    match = [{"name": "ann"}, FIRST]
+    assert house.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
+    assert [player.turns for player in stay.players] == [1, 1, 1]
+    assert stay.told == ["signed up as ann", "the house hangs up: the tournament is over"]
+    assert stay.end is None
+
+
+def test_it_leaves_after_so_many_matches_with_its_receipt() -> None:
+    def meet(guest: Guest) -> Any:
+        guest.welcome()
+        guest.play()
+        guest.play()
+        return guest.hear()
+
+    house = House(meet)
+    receipts: list[Any] = []
+
+    class Keeping(Player):
+        def closing(self, receipt: Any) -> None:
+            receipts.append(receipt)
+
+    stay = Stay(house, Keeping, matches=2)
+
+    assert house.results == [None]  # it has hung up
+    assert (len(stay.players), len(receipts), stay.end) == (2, 2, None)
+
+
+def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None:
+    def without(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        return guest.hear()
+
+    def cut_off(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        return guest.hear()
+
+    def at_once(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=5.0))
+        return guest.hear()
+
+    for meetings in ((without, again), (cut_off, again), (at_once,)):
+        house = House(*meetings)
+        stay = Stay(house, matches=1)
+        assert (house.results, len(stay.players), stay.end) == ([None] * len(meetings), 1, None)
+
+
+def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
+    waiting = threading.Event()
+
+    def meet(guest: Guest) -> None:
+        guest.welcome()
+        waiting.wait(0.6)
+        guest.play()
+        waiting.wait(0.6)
+        guest.begin()
+        guest.hear()
+
+    stay = Stay(House(meet, let_go), idle_timeout_s=0.3)
+
+    assert len(stay.players) == 2
+    assert "the line was lost: no message came for 0.3 s; coming back" in stay.told
+
+
+# Coming back.
+
+
+def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> Any:
+        said = guest.welcome(token="my-pass")
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.ask(question[0])
+        return said
+
+    def second(guest: Guest) -> Any:
+        said = guest.welcome(token="")
+        answer = guest.ask(question[0])
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return said, answer
+
+    house = House(first, second)
+    stay = Stay(house, name="ann")
+
+    assert house.results == [{"name": "ann"}, ({"name": "ann", "token": "my-pass"}, FIRST)]
+    assert [player.turns for player in stay.players] == [1]
+    assert stay.told == [
+        "signed up as ann",
+        "the line was lost; coming back",
+        "signed up as ann",
+        "the house hangs up: enough",
+    ]
+
+
+def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(TURN))
+        guest.ask(question[0])
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        return guest.ask(question[0])
+
+    def last(guest: Guest) -> Any:
+        guest.welcome()
+        answer = guest.ask(question[0])
+        guest.question(TURN)
+        guest.end()
+        guest.say(wire.suspended("enough", 0))
+        return answer
+
+    house = House(first, again, last)
+    stay = Stay(house)
+
+    assert house.results == [None, FIRST, FIRST]
+    assert [player.turns for player in stay.players] == [2]
+
+
+def test_so_is_the_last_answer_before_it_leaves() -> None:
+    question: list[bytes] = []
+
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        question.append(guest.written(END))
+        guest.ask(question[0])
+
+    def again(guest: Guest) -> Any:
+        guest.welcome()
+        answer = guest.ask(question[0])
+        guest.say(wire.closing(RECEIPT, match_id="m", turn=1, nonce="c", limit=1.0))
+        return answer, guest.hear()
+
+    house = House(first, again)
+    stay = Stay(house, matches=1)
+
+    assert house.results == [None, (None, None)]  # and then it has hung up
+    assert (len(stay.players), stay.end) == (1, None)
+
+
+@pytest.mark.parametrize("by", [b"", wire.suspended("an update", 0.01)])
+def test_a_match_that_goes_on_although_it_had_ended_is_ended_again_before_it_leaves(by: bytes) -> None:
+    def first(guest: Guest) -> None:
+        guest.welcome()
+        guest.begin()
+        guest.end_without_receipt()
+        guest.say(by)
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        guest.begin()
+        guest.end()
+        return guest.hear()
+
+    house = House(first, second)
+    stay = Stay(house, matches=1)
+
+    assert house.results == [None, None]
+    assert (len(stay.players), stay.end) == (2, None)
+
+
+def test_a_house_that_stops_for_a_while_is_come_back_to() -> None:
+    def first(guest: Guest) -> None:
+        guest.welcome(window=0.001)
+        guest.begin()
+        guest.say(wire.suspended("an update", 0.2))
+
+    def second(guest: Guest) -> Any:
+        guest.welcome()
+        guest.play()
+        guest.say(wire.suspended("enough", 0))
+
+    stay = Stay(House(first, second))
+
+    assert stay.told == [
+        "signed up as ann",
+        "the house hangs up: an update",
+        "signed up as ann",
+        "the house hangs up: enough",
+    ]
+    assert stay.end is None
+
+
+@pytest.mark.parametrize("window", [1e10, 1e300])
+def test_a_house_that_keeps_seats_for_ever_is_come_back_to(window: float) -> None:
+    house = House(lambda guest: guest.welcome(window=window), let_go)
+
+    stay = Stay(house)
+
+    assert len(house.results) == 2
+    assert stay.end is None
+
+
+def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
+    house = House(lambda guest: guest.welcome(token=""), let_go)
+
+    Stay(house, token="own")
+
+    assert house.results == [{"token": "own"}] * 2
+
+
+def test_a_house_that_is_not_there_any_more_is_given_up_after_its_window() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome(window=0.3)
+        guest.begin()
+
+    stay = Stay(House(meet))
+
+    assert isinstance(stay.end, Lost)
+    assert "Connection refused" in str(stay.end)
+
+
+def test_one_that_lets_nobody_in_any_more_is_given_up_too() -> None:
+    def shut(guest: Guest) -> None:
+        """Hang up without a word."""
+
+    def meet(guest: Guest) -> None:
+        guest.welcome(window=0.3)
+        guest.begin()
+
+    house = House(meet, *[shut] * 3)
+    stay = Stay(house)
+
+    assert len(house.results) == 4
+    assert isinstance(stay.end, Lost)
+
+
+def test_who_is_turned_away_when_it_comes_back_hears_why_and_stays_away() -> None:
+    stay = Stay(House(cut, lambda guest: guest.dismiss()))
+
+    assert isinstance(stay.end, Goodbye)
+    assert len(stay.players) == 1
+
+
+def test_who_is_ejected_stays_away() -> None:
+    def meet(guest: Guest) -> None:
+        cut(guest)
+        guest.dismiss()
+
+    assert isinstance(Stay(House(meet)).end, Goodbye)
+
+
+def test_a_goodbye_is_heard_although_a_player_in_this_process_thinks_for_too_long() -> None:
+    asked, said = threading.Event(), threading.Event()
+
+    def meet(guest: Guest) -> None:
+        guest.begin()
+        guest.say(wire.question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=0.05))
+        assert asked.wait(30)
+        guest.dismiss()
+        said.set()
+        guest.hear()
+
+    def think() -> None:
+        asked.set()
+        assert said.wait(30)
+        threading.Event().wait(0.3)
+
+    stay = Stay(House(meet), lambda: Player(think), idle_timeout_s=0.1)
+
+    assert isinstance(stay.end, Goodbye)
+
+
+def test_a_host_that_is_no_house_is_left_when_it_hangs_up() -> None:
+    def plain(guest: Guest) -> None:
+        guest.begin()
+
+    stay = Stay(House(plain))
+
+    assert (stay.end, stay.told, len(stay.players)) == (None, [], 1)
+
+
+def test_so_is_one_that_does_not_let_us_in_the_first_time() -> None:
+    stay = Stay(House(lambda guest: None))
+
+    assert (stay.end, stay.told) == (None, [])
+
+
+def test_what_a_house_says_cannot_write_on_the_terminal() -> None:
+    def meet(guest: Guest) -> None:
+        guest.welcome(name="\x1b[2J" * 20)
+        guest.say(wire.suspended("\x1b[2J" * 1000, 0))
+
+    told = Stay(House(meet)).told
+
+    assert len(told) == 2
+    assert all(line.isprintable() and len(line) < 700 for line in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b'{"type":"welcome"}\n', b'{"type":"suspended","why":1}\n', b'{"type":"hello","protocol":2}\n', b"junk\n"],
+)
+def test_a_house_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
+    with pytest.raises(BadRequest, match="no message of the protocol"):
+        Stay(House(lambda guest: guest.say(text)))
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that are asked for, none of which is made."""
+    asked: list[float] = []
+    sleep = asyncio.sleep
+
+    async def nap(seconds: float) -> None:
+        asked.extend([seconds] if seconds else [])
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", nap)
+    return asked
+
+
+def test_a_server_keeps_a_client_away_for_minutes_at_most(naps: list[float]) -> None:
+    def close(guest: Guest) -> None:
+        guest.welcome()
+        guest.say(wire.suspended("come back in a year", 365 * 86400.0))
+
+    Stay(House(close, let_go))
+
+    [nap] = naps
+    assert 60 < nap < 600
+
+
+def test_pauses_between_two_connections_grow_up_to_a_limit(naps: list[float]) -> None:
+    Stay(House(*[lambda guest: guest.welcome()] * 12, let_go))
+
+    assert len(naps) == 12
+    assert naps[0] < naps[-1] <= player_side.MAX_PAUSE_S
