@@ -125,9 +125,11 @@ def refusal(done: Done, code: int = 2) -> str:
 
 
 def journal(directory: Path, *arguments: str) -> Path:
-    """A recorded match: greedy against random on a small board, if nothing else is said."""
+    """A recorded match: greedy against random on a small board, if nothing else is said; always the same deal."""
     known = set(directory.glob("*.jsonl"))
-    done = fairplay("play", "fish", *(arguments or ("ann=greedy", "bob=random")), *SMALL, "--journal", str(directory))
+    players = arguments or ("ann=greedy", "bob=random")
+    seed = () if "--seed" in arguments else ("--seed", "a test")
+    done = fairplay("play", "fish", *players, *SMALL, *seed, "--journal", str(directory))
     assert done.code == 0, done
     (path,) = set(directory.glob("*.jsonl")) - known
     return path
